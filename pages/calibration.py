@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.studies.calibration.calibration import CalibrationError
-from core.studies.calibration.whole import CalibrationResult
+from core.studies.calibration.result import CalibrationResult
 from core.ui.calibration import policy
 from core.ui.calibration.data import labelled_data, remember
 from core.ui.calibration.diagnostics import comparison
@@ -46,34 +46,34 @@ def page() -> None:
         if data is not None and halves is not None:
             rows, untouched = halves
             contradictions(rows)
-    whole = None
+    result = None
     try:
         chosen = target(None if data is None else rows, fields, settings)
         if data is not None:
             if not is_example(data):
                 reading_of(data.reading, data.reading_of_others)
-            whole = calibration_for(rows, chosen)
+            result = calibration_for(rows, chosen)
     except CalibrationError as error:
         problem(str(error))
     if data is None:
         st.text("The result follows once the data and the target are clear.")
-    elif whole is not None:
+    elif result is not None:
         with costs:
-            prices(whole, rows)
-        threshold(whole)
-        confirmation(whole.calibration, untouched)
-        new_scores(whole.calibration)
+            prices(result, rows)
+        threshold(result)
+        confirmation(result.calibration, untouched)
+        new_scores(result.calibration)
     policy.bring()
-    if whole is not None:
+    if result is not None:
         label, icon = "Behind it: groups, all scores", ":material/stacked_line_chart:"
-        fold(label, partial(behind, whole), key=BEHIND, icon=icon)
+        fold(label, partial(behind, result), key=BEHIND, icon=icon)
     remember()
 
 
-def behind(whole: CalibrationResult) -> None:
+def behind(result: CalibrationResult) -> None:
     """Draw what the threshold does in each group, and what other scores would do."""
-    groups(whole)
-    comparison(whole)
+    groups(result)
+    comparison(result)
 
 
 page()

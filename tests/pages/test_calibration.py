@@ -28,7 +28,7 @@ from core.store.errors import StoreError
 from core.store.labels import Labels, Looks
 from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
-from core.studies.calibration import diagnostics, holdout, whole
+from core.studies.calibration import diagnostics, holdout, result
 from core.studies.calibration.calibration import BEST, Target, calibrate
 from core.studies.calibration.delta_spending import to_json as to_text
 from core.studies.calibration.example import EXAMPLE
@@ -897,7 +897,7 @@ def work(monkeypatch):
 
 
 OWNERS = {"compare": diagnostics, "halves": holdout} | dict.fromkeys(
-    ("calibrate", "curves", "by_entropy", "shares"), whole
+    ("calibrate", "curves", "by_entropy", "shares"), result
 )
 
 

@@ -23,8 +23,8 @@ from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import BEST, Target, independent
 from core.studies.calibration.diagnostics import contradictions
 from core.studies.calibration.holdout import halves
+from core.studies.calibration.result import calibration_result
 from core.studies.calibration.served import ServedPart, serve, table
-from core.studies.calibration.whole import whole
 from core.studies.evaluation.run import survey
 from core.ui.calibration import data
 from core.ui.runs.large import SMALL
@@ -244,7 +244,7 @@ def everything_on(content, scores=None):
         assert len(rows.questions) <= len(upload.table)
         first, _ = halves(rows)
         contradictions(first)
-        result = whole(rows, Target(0.2, score=BEST))
+        result = calibration_result(rows, Target(0.2, score=BEST))
         assert result.calibration.policy is not None
         behind = serve(result.calibration, result.calibration.policy.threshold)
         return len(table(behind, behind.of(ServedPart.ALL)[:1000]))

@@ -6,7 +6,7 @@ from core.data.tabular.labelled import LabelledRows
 from core.once import once
 from core.studies.calibration.calibration import Target, independent, read
 from core.studies.calibration.example import EXAMPLE
-from core.studies.calibration.whole import CalibrationResult, whole
+from core.studies.calibration.result import CalibrationResult, calibration_result
 from core.studies.inspection.verdict import SCORE
 
 FIRST: Final = Target(score=SCORE)
@@ -21,4 +21,4 @@ def example() -> LabelledRows:
 @once
 def first_calibration() -> CalibrationResult:
     """Return the example worked through. What it looks at is the example's, and nobody's own."""
-    return whole(example(), FIRST, looks=())
+    return calibration_result(example(), FIRST, looks=())

@@ -17,7 +17,7 @@ from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.diagnostics import AurocComparison
-from core.studies.calibration.whole import CalibrationResult
+from core.studies.calibration.result import CalibrationResult
 from core.ui import downloads, figures
 from core.ui.calibration.ledger import is_example
 from core.ui.glossary import TERMS
@@ -29,23 +29,23 @@ AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
 PLACE = "comparison"
 
 
-def comparison(whole: CalibrationResult) -> None:
+def comparison(result: CalibrationResult) -> None:
     """Draw what is behind the threshold, in three tabs."""
     scores, entropy, intervals = st.tabs(["All scores", "By entropy", "Comparison with intervals"])
     with scores:
-        _curves(whole)
+        _curves(result)
     with entropy:
-        _entropy(whole)
+        _entropy(result)
     with intervals:
-        _intervals(whole.calibration)
+        _intervals(result.calibration)
 
 
-def _curves(whole: CalibrationResult) -> None:
-    curves = {n: c for n, c in whole.curves.items() if len(c.doubts)}
+def _curves(result: CalibrationResult) -> None:
+    curves = {n: c for n, c in result.curves.items() if len(c.doubts)}
     if not curves:
         st.text(NO_SCORE)
         return
-    score, data = whole.calibration.score, whole.calibration.data
+    score, data = result.calibration.score, result.calibration.data
     names = st.multiselect(
         "Scores drawn",
         list(curves),
@@ -63,14 +63,14 @@ def _curves(whole: CalibrationResult) -> None:
     st.caption(FIGURE_5)
 
 
-def _entropy(whole: CalibrationResult) -> None:
-    calibration = whole.calibration
+def _entropy(result: CalibrationResult) -> None:
+    calibration = result.calibration
     if calibration.data.entropies is None:
         st.text(
             "There is no column with the semantic entropy. Name one under “What the columns mean”."
         )
         return
-    binned = whole.by_entropy
+    binned = result.by_entropy
     if not binned:
         st.text("There is no threshold to show.")
         return

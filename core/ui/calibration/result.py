@@ -8,7 +8,7 @@ from core.data.world.facts import Band
 from core.reports.calibration import words
 from core.reports.calibration.document import by_group
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.whole import CalibrationResult
+from core.studies.calibration.result import CalibrationResult
 from core.ui import figures
 from core.ui.calibration.ledger import is_example, limit_of_count
 from core.ui.glossary import TERMS
@@ -33,12 +33,12 @@ def _lines(sentences: Sequence[str], of_others: Sequence[str]) -> None:
             st.text("\n".join(of_others))
 
 
-def outcome(whole: CalibrationResult, offers: Callable[[], None]) -> None:
+def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
     """Say what is promised and where it is not, or why nothing can be.
 
     `offers`: draws what can be done with it.
     """
-    calibration = whole.calibration
+    calibration = result.calibration
     policy = calibration.policy
     if policy is None:
         st.badge("Cannot be certified", icon=":material/block:", color="red")
@@ -46,7 +46,7 @@ def outcome(whole: CalibrationResult, offers: Callable[[], None]) -> None:
             st.text(reason)
         offers()
         return
-    caution = words.caution(whole.groups)
+    caution = words.caution(result.groups)
     with st.container(horizontal=True):
         if policy.has_guarantee and caution:
             st.badge(
@@ -97,9 +97,9 @@ def grounds(calibration: Calibration) -> None:
 MOST_DRAWN = 12  # groups: the promise stands beside them, not below
 
 
-def groups(whole: CalibrationResult) -> None:
+def groups(result: CalibrationResult) -> None:
     """Draw the error of every group, and say in which groups no promise holds."""
-    calibration, every = whole.calibration, whole.groups
+    calibration, every = result.calibration, result.groups
     if calibration.policy is None:
         return
     if not every.groups:

@@ -21,7 +21,7 @@ from core.studies.calibration.calibration import (
 )
 from core.studies.calibration.first_calibration import FIRST, first_calibration
 from core.studies.calibration.price_list import TARGETS, Price, list_entry, smallest
-from core.studies.calibration.whole import CalibrationResult, whole
+from core.studies.calibration.result import CalibrationResult, calibration_result
 from core.ui.addresses import percent
 from core.ui.calibration.ledger import all_looks, check_ledger, is_example, note
 from core.ui.glossary import TERMS
@@ -102,15 +102,15 @@ def calibration_for(data: LabelledRows, target: Target) -> CalibrationResult | N
     if data is first_calibration().calibration.data and target == FIRST and not _price_lists(data):
         return first_calibration()
     check_ledger(data)
-    earlier: dict[Any, Any] = memory_of("calibration_earlier", data, dict)
-    times = earlier.setdefault("counted anew", 0)
+    cache: dict[Any, Any] = memory_of("calibration_cache", data, dict)
+    times = cache.setdefault("counted anew", 0)
     looks = memory_of("calibration_looks_before", data, lambda: all_looks(data), (target, times))
     listing = _price_lists(data).get((target.confidence, target.score))
     result = result_of(
         "calibration",
         data,
-        lambda progress: whole(
-            data, target, progress, looks=looks, listing=listing, earlier=earlier
+        lambda progress: calibration_result(
+            data, target, progress, looks=looks, listing=listing, cache=cache
         ),
         (target, listing, looks),
         large=len(data.kept) * len(data.doubts) > SMALL,
@@ -118,11 +118,11 @@ def calibration_for(data: LabelledRows, target: Target) -> CalibrationResult | N
     )
     if result is None or note(result.looks, (*looks, *(listing or ())), data):
         return result
-    earlier["counted anew"] += 1  # another page has looked meanwhile
+    cache["counted anew"] += 1  # another page has looked meanwhile
     if listing is not None:
-        look = earlier[target.confidence, target.score][1]
+        look = cache[target.confidence, target.score][1]
         if look.setting not in {each.setting for each in all_looks(data)}:
-            del earlier[target.confidence, target.score]
+            del cache[target.confidence, target.score]
             want_prices(data, target)
     return calibration_for(data, target)
 
@@ -169,12 +169,12 @@ def set_first(firsts: list[tuple[Rows, float]]) -> None:
         _first_targets()[sha256, rows] = error
 
 
-def prices(whole: CalibrationResult, data: LabelledRows) -> None:
+def prices(result: CalibrationResult, data: LabelledRows) -> None:
     """Show how much is answered for each target, and offer the smallest that can be promised.
 
     The list is a look at the labels, so it is there once somebody asks for it.
     """
-    calibration, listed = whole.calibration, whole.prices
+    calibration, listed = result.calibration, result.prices
     if not listed:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(

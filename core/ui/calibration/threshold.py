@@ -19,7 +19,7 @@ from core.studies.calibration import calibration as study
 from core.studies.calibration import new_rows
 from core.studies.calibration import served as serving
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.whole import CalibrationResult
+from core.studies.calibration.result import CalibrationResult
 from core.ui import downloads, frame
 from core.ui.addresses import number_in_address
 from core.ui.calibration.answers import answers
@@ -40,19 +40,19 @@ _DRAWN = "calibration_lambda"  # the name in the session of the λ that was draw
 
 
 @st.fragment
-def threshold(whole: CalibrationResult) -> None:
+def threshold(result: CalibrationResult) -> None:
     """Draw the scores with λ, let it be moved, and show what follows from where it stands.
 
     The browser moves λ by itself. Once it rests, this part of the page runs, and nothing else.
     """
-    calibration = whole.calibration
+    calibration = result.calibration
     box = st.container(border=True, key="outcome")
     key = f"{calibration.data.sha256[:12]}_{len(calibration.data.kept)}_{calibration.score}"
     span = _span(calibration, key)
-    policy, between = _scores_under_lambda(whole, span, f"threshold_{key}")
+    policy, between = _scores_under_lambda(result, span, f"threshold_{key}")
     by_hand = policy is not None and policy != calibration.policy
     with box:
-        outcome(whole, partial(_offers, whole, policy, by_hand=by_hand))
+        outcome(result, partial(_offers, result, policy, by_hand=by_hand))
         grounds(calibration)
     if policy is not None and by_hand:
         with st.container(border=True, key="moved"):
@@ -128,11 +128,11 @@ def _set(key: str, value: float) -> None:
 
 
 def _scores_under_lambda(
-    whole: CalibrationResult, span: _Span | None, key: str
+    result: CalibrationResult, span: _Span | None, key: str
 ) -> tuple[Policy | None, tuple[float, float] | None]:
     """Draw the scores under λ; return the policy there, and which scores a person selected."""
-    calibration, policy = whole.calibration, whole.calibration.policy
-    places = memory_of("places", whole, partial(_places, whole, span))
+    calibration, policy = result.calibration, result.calibration.policy
+    places = memory_of("places", result, partial(_places, result, span))
     now = None if span is None else _now(span, places)
     at = policy.threshold if policy else -math.inf
     if span is not None and now is not None and now != span.start:
@@ -147,14 +147,14 @@ def _scores_under_lambda(
         places.values[places.start] if now is None else now,
         places,
         len(calibration.doubts),
-        whole.shares,
-        memory_of("curve", whole, partial(_curve, whole, places)),
-        memory_of("beside", whole, partial(_beside, calibration, places)),
+        result.shares,
+        memory_of("curve", result, partial(_curve, result, places)),
+        memory_of("beside", result, partial(_beside, calibration, places)),
         {
             "title": f"{'confidence' if calibration.larger_is_surer else 'doubt'}: "
             f"{charts.name_of(calibration.score)}",
-            "alt": charts.histogram_alt(whole.shares, calibration.score, own),
-            "curve": charts.risk_coverage_alt(whole.curves[calibration.score], calibration.policy),
+            "alt": charts.histogram_alt(result.shares, calibration.score, own),
+            "curve": charts.risk_coverage_alt(result.curves[calibration.score], calibration.policy),
             **words.promise(calibration),
             **words.wrong_label(calibration.data, calibration.score),
         },
@@ -170,9 +170,9 @@ def _set_nothing(value: float) -> None:
     """λ stays where it is: it cannot be moved."""
 
 
-def _places(whole: CalibrationResult, span: _Span | None) -> ThresholdPlaces:
+def _places(result: CalibrationResult, span: _Span | None) -> ThresholdPlaces:
     """Return where λ can be put, and what it does there."""
-    calibration, surer = whole.calibration, whole.calibration.larger_is_surer
+    calibration, surer = result.calibration, result.calibration.larger_is_surer
     policy = calibration.policy
     certificate = policy.threshold if policy else -math.inf
     if span is None:
@@ -191,7 +191,7 @@ def _places(whole: CalibrationResult, span: _Span | None) -> ThresholdPlaces:
         doubts = np.array([_doubt(float(value), span, surer) for value in values])
         if policy:
             doubts[start] = certificate
-    answered, errors = whole.curves[calibration.score].below(doubts)
+    answered, errors = result.curves[calibration.score].below(doubts)
     promised = np.zeros(len(doubts), bool)
     if policy and policy.has_guarantee:
         promised = answered == policy.answered
@@ -206,8 +206,8 @@ def _places(whole: CalibrationResult, span: _Span | None) -> ThresholdPlaces:
     )
 
 
-def _curve(whole: CalibrationResult, places: ThresholdPlaces) -> dict[str, Any] | None:
-    target, some = whole.calibration.target, places.answered > 0
+def _curve(result: CalibrationResult, places: ThresholdPlaces) -> dict[str, Any] | None:
+    target, some = result.calibration.target, places.answered > 0
     if not some.any():
         return None
     at = metrics.Curve(places.values, places.answered, places.errors, 1)
@@ -244,10 +244,10 @@ def _beside(calibration: Calibration, places: ThresholdPlaces) -> NeighbouringRo
     return NeighbouringRows((*names, "right or wrong", score), rows, before)
 
 
-def _offers(whole: CalibrationResult, policy: Policy | None, *, by_hand: bool) -> None:
+def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) -> None:
     """Offer the policy to decide here, and its files; say the next step where it cannot decide."""
     reason = None if policy is None else words.no_use(policy)
-    caution = words.caution(whole.groups)
+    caution = words.caution(result.groups)
     with st.container(horizontal=True, vertical_alignment="center"):
         if policy is not None and (in_use() == policy or is_default(policy)):
             if st.button("Inspect with this policy", key="to_inspection", icon=":material/search:"):
@@ -272,17 +272,17 @@ def _offers(whole: CalibrationResult, policy: Policy | None, *, by_hand: bool) -
         ):
             ask_model()
             st.rerun()
-        downloads.menu(partial(_files, whole, policy))
+        downloads.menu(partial(_files, result, policy))
         if by_hand and policy and not policy.has_guarantee:
             st.badge("No guarantee", icon=":material/warning:", color="orange")
     if reason is not None:
         st.text(reason)
 
 
-def _files(whole: CalibrationResult, policy: Policy | None) -> None:
-    calibration = whole.calibration
+def _files(result: CalibrationResult, policy: Policy | None) -> None:
+    calibration = result.calibration
     moved = policy if policy != calibration.policy else None
-    downloads.report(partial(reports.report, calibration, moved, whole.prices), "calibration")
+    downloads.report(partial(reports.report, calibration, moved, result.prices), "calibration")
     if policy is None:
         return
     downloads.download("Policy (JSON)", lambda: to_json(policy), "policy.json")

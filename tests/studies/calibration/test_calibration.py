@@ -31,7 +31,7 @@ from core.studies.calibration.calibration import (
 )
 from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.groups import by_group
-from core.studies.calibration.whole import whole
+from core.studies.calibration.result import calibration_result
 from core.studies.inspection.pipeline import to_text
 from core.studies.progress import Cancelled
 from tests.csv_files import csv_file, rows_in
@@ -253,7 +253,8 @@ def test_repeating_every_row_changes_nothing_but_what_is_said(hand):
     as_once = replace(five.policy, data=once.policy.data, codebook=once.policy.codebook)
     assert as_once == once.policy
     assert (five.repeated, len(five.data.kept)) == (40, 10)
-    shown = whole(by_hand(content), target).curves["a"]  # what the page reads off at any λ
+    # What the page reads off at any λ.
+    shown = calibration_result(by_hand(content), target).curves["a"]
     (answered,), (errors,) = shown.below(np.array([once.policy.threshold]))
     assert (answered, errors) == (once.policy.answered, once.policy.errors)
 

@@ -38,23 +38,23 @@ class CalibrationResult:
     looks: tuple[Look, ...] = ()  # that were taken for all this; none where they are not counted
 
 
-def whole(
+def calibration_result(
     data: LabelledRows,
     target: Target,
     progress: Progress = silent,
     *,
     looks: Sequence[Look] | None = None,
     listing: Sequence[Look] | None = None,
-    earlier: MutableMapping[Any, Any] | None = None,
+    cache: MutableMapping[Any, Any] | None = None,
 ) -> CalibrationResult:
-    """Calibrate, and work out all that is shown of it.
+    """Calibrate, and compute all that is shown of it.
 
     Target, groups and list of prices are a look each, and the last is taken on request alone:
-    `listing` are all looks before it was asked for. `earlier` has what earlier calls worked out of
-    the same data that does not depend on the target's error or method; what this one works out is
-    added. The rest, and `CalibrationError`, is as of `calibrate`.
+    `listing` are all looks before it was asked for. `cache` holds what calls with the same data
+    computed independently of the target's error and method; this call adds to it. The rest, and
+    `CalibrationError`, is as of `calibrate`.
     """
-    earlier = {} if earlier is None else earlier
+    cache = {} if cache is None else cache
     progress("Looking for the threshold", 0.0)
     calibration = calibrate(data, target, looks=looks)
     groups = by_group(calibration)
@@ -62,23 +62,23 @@ def whole(
     prices: tuple[Price, ...] = ()
     if listing is not None:
         listed = target.confidence, target.score
-        if listed not in earlier:
+        if listed not in cache:
             progress("Finding what each target costs", 0.2)
             tested = replace(target, method="ltt")
             before = *listing, *taken
             look = look_at_target(data, list_entry(tested, target.error), before)
-            earlier[listed] = price_list(data, with_budget(data, tested, look, before)), look
-        prices, look = earlier[listed]
+            cache[listed] = price_list(data, with_budget(data, tested, look, before)), look
+        prices, look = cache[listed]
         taken.append(look)
-    if "curves" not in earlier:
+    if "curves" not in cache:
         progress("Drawing the curves", 0.6)
-        earlier["curves"] = curves(calibration.data)
+        cache["curves"] = curves(calibration.data)
     others = [ENTROPY] if ENTROPY in data.doubts else []
     return CalibrationResult(
         calibration,
         prices,
         groups,
-        earlier["curves"],
+        cache["curves"],
         shares(calibration),
         by_entropy(calibration, others),
         tuple(taken),
