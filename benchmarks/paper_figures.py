@@ -23,8 +23,8 @@ from pathlib import Path
 
 from core.abstention.metrics import MEASURES
 from core.abstention.mixtures import Bar, Mixture
-from core.data.datasets.ambigqa import read_ambigqa
 from core.data.datasets.draw import draw
+from core.data.datasets.natural_questions import read_ambigqa
 from core.data.datasets.questions import Question
 from core.data.datasets.triviaqa import read_triviaqa
 from core.data.datasets.wordnet import wordnet_questions

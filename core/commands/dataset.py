@@ -11,10 +11,9 @@ from core.codec import count_of
 from core.commands.columns import COLUMNS, columns, on_malformed
 from core.commands.files import FilesFirst, Input, Output, with_options
 from core.commands.model import tell
-from core.data.datasets.ambigqa import read_ambigqa
 from core.data.datasets.draw import draw
 from core.data.datasets.in_words import MOST_LEFT_OUT, QuestionsInWords, omissions
-from core.data.datasets.nq_open import read_nq_open
+from core.data.datasets.natural_questions import read_ambigqa, read_nq_open
 from core.data.datasets.questions import MalformedRowError, OnMalformed, Question, write_questions
 from core.data.datasets.tables import QuestionFile
 from core.data.datasets.triviaqa import Improper, read_triviaqa

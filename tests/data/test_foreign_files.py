@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.cli import main
-from core.data.datasets.uploaded import uploaded_questions
+from core.data.datasets.tables import uploaded_questions
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.grading import Grader
 from core.data.tabular.labelled import UnknownLabelsError, labelled

@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import script_runner
 
 from core.abstention.codebook import EVERY_ROW
 from core.data.datasets.draw import draw
-from core.data.datasets.uploaded import holds_questions, uploaded_questions
+from core.data.datasets.tables import holds_questions, uploaded_questions
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labelled import MAX_SCORED, Columns, labelled
 from core.data.tabular.rows import MAX_BYTES, MAX_CELLS

@@ -14,7 +14,7 @@ from core.charts.laboratory.forest import forest, forest_alt, words
 from core.charts.laboratory.pictures import LaboratoryPicture, PictureContent
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, ink_on, of_band, theme
 from core.codec import count_of
-from core.studies.laboratory.yielding import AXES, OF_BANDS
+from core.studies.laboratory.yielding import MEASURES, OF_BANDS
 
 HEIGHT: Final = 340
 HEADS_HEIGHT: Final = 190
@@ -50,7 +50,7 @@ def scatter(content: PictureContent, palette: Palette, measure: str) -> Chart:
         .encode(
             x=alt.X(
                 "x:Q",
-                title=AXES[measure],
+                title=MEASURES[measure],
                 scale=alt.Scale(type="symlog" if many else "linear", zero=False, padding=8),
                 axis=alt.Axis(**ticks),
             ),
@@ -70,7 +70,7 @@ def scatter(content: PictureContent, palette: Palette, measure: str) -> Chart:
             tooltip=[
                 alt.Tooltip("question:N"),
                 alt.Tooltip("band:N"),
-                alt.Tooltip("x:Q", format=".3f", title=AXES[measure]),
+                alt.Tooltip("x:Q", format=".3f", title=MEASURES[measure]),
                 alt.Tooltip("turns:N", title="repetitions"),
             ],
         )
@@ -86,9 +86,9 @@ def _spread(values: Sequence[float]) -> NDArray[np.float64]:
 
 def scatter_alt(content: PictureContent, measure: str) -> str:
     """Say how the measure goes with the repetitions."""
-    what = words("rank correlation", content["intervals"][AXES[measure]], "+.2f")
+    what = words("rank correlation", content["intervals"][MEASURES[measure]], "+.2f")
     return (
-        f"{AXES[measure][0].upper()}{AXES[measure][1:]} of "
+        f"{MEASURES[measure][0].upper()}{MEASURES[measure][1:]} of "
         f"{count_of(len(content['turns']), 'fact')} against the repetitions that turn each; {what}."
     )
 

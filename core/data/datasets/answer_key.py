@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import compute
 
 from core.codec import one_line, quotes
-from core.data.datasets.ambigqa import ambigqa_question
+from core.data.datasets.natural_questions import ambigqa_question
 from core.data.datasets.questions import IDS, Question, question_of
 from core.data.datasets.triviaqa import judged_question, official_question
 from core.data.tabular.columns import (

@@ -1,6 +1,7 @@
 """Anybody's file of questions: JSON lines, a JSON array, CSV, Parquet or an Excel workbook.
 
-Columns are recognised by their headings, as in an upload, or a person names them.
+Columns are recognised by their headings, as in an upload, or a person names them. A JSON file that
+was uploaded has become a table by then, whose cells hold lists and objects as JSON.
 """
 
 import os
@@ -9,9 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from core.data.datasets.answer_key import NO_QUESTIONS, AnswerKey, answer_key
+from core.data.datasets.answer_key import NO_QUESTIONS, AnswerKey, Cells, answer_key
 from core.data.datasets.files import array, beginning, lines, object_of
 from core.data.datasets.questions import (
+    IDS,
     OnMalformed,
     Question,
     ignore,
@@ -20,11 +22,12 @@ from core.data.datasets.questions import (
     question_in,
     questions_from,
     read_questions,
+    with_malformed,
 )
-from core.data.datasets.uploaded import uploaded_questions
+from core.data.tabular.columns import first
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.rows import MAX_BYTES, UploadError
-from core.data.tabular.uploads import Upload
+from core.data.tabular.rows import MAX_BYTES
+from core.data.tabular.uploads import Upload, UploadError
 
 _BEGINNING = 5_000  # bytes
 KEYS = (
@@ -102,3 +105,43 @@ def _upload(path: str | os.PathLike[str]) -> Upload:
     except OSError as error:
         raise UploadError(f"{path} cannot be read: {error.strerror}.") from error
     return parse_isolated(content, Path(path).name)
+
+
+def holds_questions(upload: Upload) -> bool:
+    """Say whether an upload has questions with right answers, by its headings."""
+    return answer_key(upload) is not None
+
+
+def uploaded_questions(
+    upload: Upload,
+    on_malformed: OnMalformed = "refuse",
+    tell: Callable[[str], object] = ignore,
+    *,
+    key: AnswerKey | None = None,
+    source: str = "",
+) -> Iterator[Question]:
+    """Yield the questions of an upload; of EVOUNA, rows that are marked improper are left out.
+
+    `key` says where its questions are; if not given, the headings do. The rest is as of
+    `core.data.datasets.questions.read_questions`, `UploadError` too; it is also raised when no
+    column holds questions, or none their right answers.
+    """
+    key = key or answer_key(upload)
+    if key is None:
+        raise UploadError(NO_QUESTIONS)
+    ids, place_of = first(upload, IDS), places(upload.unit)
+
+    def make(row: tuple[int, Cells], number: int) -> Question | None:
+        place, cells = row
+        if key.make:  # where a dataset gives no ids, its rows are counted, whatever their lines are
+            return key.make(cells, place)
+        identifier = cells[ids].strip() if ids else ""
+        return with_malformed(key.question_in(cells, identifier or place_of(number), source), cells)
+
+    names = [str(name) for name in upload.table]
+    columns = (upload.table[name] for name in names)
+    rows: Iterator[Cells] = (
+        dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)
+    )
+    numbered = zip(upload.lines.tolist(), enumerate(rows, 1), strict=True)
+    return questions_from(numbered, make, on_malformed, tell, unit=upload.unit.capitalize())

@@ -7,7 +7,7 @@ from typing import Any
 from core.abstention.intervals import Interval
 from core.codec import count_of
 from core.studies.laboratory.experiment import AskedModel, Experiment, Outcome, columns_of
-from core.studies.laboratory.yielding import AXES, YieldingFacts, YieldingSettings, run
+from core.studies.laboratory.yielding import MEASURES, YieldingFacts, YieldingSettings, run
 
 _SIZES = ((0.5, "a strong"), (0.3, "a moderate"), (0.0, "a weak"))
 
@@ -20,14 +20,14 @@ def outcome(yielding: YieldingFacts) -> Outcome:
 def columns(yielding: YieldingFacts) -> dict[str, list[Any]]:
     """Return the table: a row for each fact."""
     headings = {"question": "question", "relation": "relation", "band": "band"}
-    headings |= {name: words for name, words in AXES.items() if name in yielding.correlations}
+    headings |= {name: words for name, words in MEASURES.items() if name in yielding.correlations}
     return columns_of(yielding.rows, repetitions="repetitions that turn it", **headings)
 
 
 def chart_data(yielding: YieldingFacts) -> dict[str, Any]:
     """Return what the pictures are drawn from: measures, repetitions, correlations, heads."""
     measures = list(yielding.correlations)
-    intervals = {AXES[name]: one for name, one in yielding.correlations.items()}
+    intervals = {MEASURES[name]: one for name, one in yielding.correlations.items()}
     intervals["overlap, within relations"] = yielding.within
     intervals |= {
         f"overlap, {band} ({facts:,})": one for band, (facts, one) in yielding.by_band.items()

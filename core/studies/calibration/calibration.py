@@ -18,7 +18,7 @@ from core.abstention.policy import Policy, pipeline_in
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import list_of, one_line, percent
 from core.data.datasets.predictions import UNGRADED, UngradedError, asks_for_grading, without_scores
-from core.data.datasets.uploaded import holds_questions
+from core.data.datasets.tables import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.candidates import no_score, questions_alone, without_labels
 from core.data.tabular.columns import kinds

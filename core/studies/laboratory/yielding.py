@@ -49,18 +49,8 @@ from core.uncertainty.validation import Floats
 #: Of facts with many right answers another right one is repeated: nothing wrong wins.
 OF_BANDS: Final = (Band.BY_HEART, Band.HALF_KNOWN, Band.RARELY, Band.NEVER_SEEN)
 
-#: What may go with the repetitions that it takes, in plain words; the first is the section's.
+#: What may go with the repetitions that it takes, as an axis calls it; the first is the section's.
 MEASURES: Final = {
-    "overlap": "overlap of the question with the large principal components",
-    "every_token": "the same of all tokens of the question, on average",
-    "logit": "logit of the question through these components",
-    "gap": "attention on the question against one telling, as a logarithm",
-    "exposures": "number of times that training showed the fact",
-    "odds": "log-odds of the right answer before any repetition",
-}
-
-#: What a measure is called at an axis.
-AXES: Final = {
     "overlap": "overlap with the large components",
     "every_token": "overlap, all tokens of the question",
     "logit": "logit through the large components",

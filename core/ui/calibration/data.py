@@ -13,7 +13,7 @@ from core.abstention.codebook import EVERY_ROW
 from core.charts.inspection import shown
 from core.codec import count_of
 from core.data.datasets.predictions import asks_for_grading
-from core.data.datasets.uploaded import holds_questions
+from core.data.datasets.tables import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.headings import RULES

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.codec import one_line
-from core.data.datasets.uploaded import holds_questions
+from core.data.datasets.tables import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.candidates import of_questions
 from core.data.tabular.suggestions import suggest

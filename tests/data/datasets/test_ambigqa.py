@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.data.datasets.ambigqa import MULTIPLE, SINGLE, read_ambigqa
+from core.data.datasets.natural_questions import MULTIPLE, SINGLE, read_ambigqa
 from core.data.datasets.questions import MalformedRowError, Question
 from tests.data.datasets.outside import outside
 

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.published_files import FILES, lines
 from core.data.datasets.answer_key import answer_key
 from core.data.datasets.questions import MalformedRowError
-from core.data.datasets.uploaded import uploaded_questions
+from core.data.datasets.tables import uploaded_questions
 from core.data.tabular.uploads import UploadError, parse
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.data.datasets.nq_open import read_nq_open
+from core.data.datasets.natural_questions import read_nq_open
 from core.data.datasets.questions import MalformedRowError, Question
 from tests.data.datasets.outside import outside
 

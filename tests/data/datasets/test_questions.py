@@ -18,7 +18,7 @@ from core.data.datasets.questions import (
     read_questions,
     write_questions,
 )
-from core.data.datasets.uploaded import uploaded_questions
+from core.data.datasets.tables import uploaded_questions
 from core.data.tabular.rows import UploadError
 from core.data.tabular.uploads import parse
 from tests.hostile import ANY_TEXTS, HALF

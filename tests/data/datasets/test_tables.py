@@ -8,8 +8,7 @@ import pytest
 
 from core.data.datasets import tables
 from core.data.datasets.questions import MalformedRowError, Question, write_questions
-from core.data.datasets.tables import QuestionFile
-from core.data.datasets.uploaded import holds_questions, uploaded_questions
+from core.data.datasets.tables import QuestionFile, holds_questions, uploaded_questions
 from core.data.tabular.rows import UploadError
 from core.data.tabular.uploads import parse
 from tests.data.datasets.outside import outside

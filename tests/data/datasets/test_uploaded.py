@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.data.datasets.ambigqa import read_ambigqa
 from core.data.datasets.answer_key import answer_key
-from core.data.datasets.nq_open import read_nq_open
+from core.data.datasets.natural_questions import read_ambigqa, read_nq_open
+from core.data.datasets.tables import uploaded_questions
 from core.data.datasets.triviaqa import read_triviaqa
-from core.data.datasets.uploaded import uploaded_questions
 from core.data.tabular.uploads import UploadError, parse
 
 AMBIGNQ = [

@@ -1,11 +1,22 @@
-"""AmbigQA (AmbigNQ): questions that several people answered, some of them in several readings."""
+"""What was made of Natural Questions: AmbigQA (AmbigNQ) and NQ-Open.
+
+AmbigQA's questions were answered by several people, some of them in several readings; NQ-Open has
+the short questions and answers, as JSON lines.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from core.data.datasets.files import array
-from core.data.datasets.questions import OnMalformed, Question, ignore, question_of, questions_from
+from core.data.datasets.questions import (
+    OnMalformed,
+    Question,
+    ignore,
+    question_of,
+    questions_from,
+    read_questions,
+)
 
 SINGLE, MULTIPLE = "ambigqa single", "ambigqa multiple"
 
@@ -86,3 +97,22 @@ def _merge(answers: list[list[str]]) -> list[list[str]]:
 
 def _key(name: str) -> str:
     return name.strip().casefold()
+
+
+SOURCE = "nq_open"
+
+
+def read_nq_open(
+    path: str | os.PathLike[str],
+    on_malformed: OnMalformed = "refuse",
+    tell: Callable[[str], object] = ignore,
+) -> Iterator[Question]:
+    """Yield the questions of a file of NQ-Open.
+
+    The file does not say which of its answers are names of the same: each is one of its own.
+
+    `path, on_malformed, tell`: as of `core.data.datasets.questions.read_questions`.
+
+    Raises `UploadError` as of `core.data.datasets.questions.read_questions`.
+    """
+    return read_questions(path, on_malformed, tell, source=SOURCE, prefix=f"{SOURCE}:")
