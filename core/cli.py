@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from core.abstention.policy import PolicyError
-from core.codec import encode
+from core.codec import encode, no_more
 from core.commands.calibrate import calibrate
 from core.commands.claims import claims
 from core.commands.dashboard import dashboard
@@ -60,6 +60,7 @@ from core.studies.inspection.quick import ANSWERS, quick_look
 from core.studies.inspection.recorder import check_samples, record, usual_request
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.taught import in_taught_words
+from core.studies.inspection.verdict import CERTIFIED
 from core.uncertainty.scores import SCORES
 
 T = TypeVar("T")
@@ -364,4 +365,6 @@ def _answer_lines(inspection: Inspection) -> list[str]:
 
 def _value(inspection: Inspection, name: str) -> str:
     value = inspection.scores[name].value
-    return "–" if value is None else f"{value:.4f}"
+    if value is None:
+        return "–"
+    return no_more(value, 4) if name == CERTIFIED else f"{value:.4f}"

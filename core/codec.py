@@ -71,6 +71,11 @@ def at_least(share: float) -> str:
     return f"{math.floor(1000 * share + ROUNDING) / 10:.1f}%"
 
 
+def no_more(bound: float, digits: int = 3) -> str:
+    """Return a lower bound with some decimals, rounded down."""
+    return f"{math.floor(bound * 10**digits + ROUNDING) / 10**digits:z.{digits}f}"
+
+
 def limit_in_words(value: float, form: str, width: float = math.inf) -> str:
     """Return a finite limit in a format, or with so many digits more that it parts the same.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.charts.shapes import FilledShape, Shape, shape
 from core.charts.theme import Chart, Palette, by, ink_on, lines_apart, mix, pairs, share, theme
-from core.codec import one_line
+from core.codec import no_more, one_line
 from core.once import once
 from core.studies.inspection.conditional_rows import ConditionalRows
 from core.studies.inspection.inspection import Inspection
@@ -104,7 +104,7 @@ def doubt_scale(
         part, gap = (solid - lowest) / span, (seen - solid) / span
         if part > 0 and gap > _ROOM * (1 if part > _ROOM else 2):  # for it and the other label
             side = rows["left" if part > _ROOM else "right"]
-            side.append(_text(solid, 51, f"at least {certified:.3f}", palette.text))
+            side.append(_text(solid, 51, f"at least {no_more(certified)}", palette.text))
     elif too_little:
         words = "this question: too little was seen to say"
         rows["beginning"].append(_text(lowest, 34, words, palette.text))

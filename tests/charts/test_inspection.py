@@ -12,6 +12,7 @@ import pytest
 from core.charts import export
 from core.charts import inspection as charts
 from core.charts.theme import DARK, LIGHT
+from core.codec import no_more
 from core.language_models.language_model import Response
 from core.reports.inspection import document
 from core.studies.inspection.conditional_rows import conditional_rows
@@ -300,7 +301,7 @@ def test_every_chart_says_its_finding_in_words():
     assert inspection.compared_doubt < limit and inspection.samples_needed is not None
     assert document.doubt(inspection).alt == (
         f"The doubt is {inspection.compared_doubt:.3f} nats by M.I., "
-        f"{inspection.certified_bound:.3f} of them certified; that is below λ = {limit:.3f}, "
+        f"{no_more(inspection.certified_bound)} of them certified; that is below λ = {limit:.3f}, "
         "but does not decide here."
     )
     assert document.clusters(inspection).alt == (
@@ -309,7 +310,7 @@ def test_every_chart_says_its_finding_in_words():
     )
     points = growth(inspection.recording)
     assert document.growth_picture(points, 0.1).alt == (
-        f"With k = 6 the certified lower bound is {points[-1].certified:.2f} nats and the "
+        f"With k = 6 the certified lower bound is {no_more(points[-1].certified, 2)} nats and the "
         f"sampled mass {points[-1].sampled_mass:.1%}."
     )
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from core import prompts
 from core.charts import inspection as charts
+from core.codec import no_more
 from core.reports.inspection import words
 from core.reports.inspection.score_table import remarks, score_table
 from core.reports.inspection.words import beneath, served_sentence
@@ -87,7 +88,7 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
     else:
         score = inspection.verdict.score
         certified = inspection.certified_bound if score in charts.BOUNDED else None
-        of_them = f", {certified:.3f} of them certified" if certified else ""
+        of_them = f", {no_more(certified)} of them certified" if certified else ""
         where = "no λ is certified here"
         if inspection.conceals:
             where = "it does not decide here"
@@ -143,7 +144,7 @@ def growth_picture(points: Sequence[GrowthPoint], threshold: float) -> Picture:
     """Return how the certified bound and the sampled mass grew with k."""
     title = "Certified lower bound and sampled mass"
     last = points[-1]
-    certified = "unknown" if last.certified is None else f"{last.certified:.2f} nats"
+    certified = "unknown" if last.certified is None else f"{no_more(last.certified, 2)} nats"
     alt = (
         f"With k = {last.samples} the certified lower bound is {certified} and the sampled mass "
         f"{last.sampled_mass:.1%}."

@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from core.codec import limit_in_words
+from core.codec import limit_in_words, no_more
 from core.studies.inspection.grading import GradedDecision, decisions
 from core.studies.inspection.inspection import Inspection, display
-from core.studies.inspection.verdict import SCORE
+from core.studies.inspection.verdict import CERTIFIED, SCORE
 from core.uncertainty.own_answers import AnswerScores
 from core.uncertainty.scores import SCORES
 
@@ -69,7 +69,7 @@ def value_shown(scored: Inspection | AnswerScores, name: str) -> str:
     value = scored.scores[name].value
     if value is None:
         return "–"
-    written = f"{value:z.3f}".replace("-", "−")
+    written = no_more(value) if name == CERTIFIED else f"{value:z.3f}".replace("-", "−")
     return f"{written} nats" if SCORES[name].unit == "nats" else written
 
 

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from core.codec import count_of, percent
+from core.codec import count_of, no_more, percent
 from core.data.world.facts import Fact
 from core.studies.evaluation.recorded import source_of
 from core.studies.inspection.certificates import MODELS, certified_model, default_policy
@@ -330,8 +330,8 @@ def likely(inspection: Inspection) -> str | None:
     if limit is None or limit <= (inspection.certified_bound or 0.0):
         return None
     return (
-        f"With {CONFIDENCE:.0%} confidence, the model’s own M.I. is at least {limit:.3f} nats. "
-        "This is more than what is certified without any doubt."
+        f"With {CONFIDENCE:.0%} confidence, the model’s own M.I. is at least {no_more(limit)} "
+        "nats. This is more than what is certified without any doubt."
     )
 
 

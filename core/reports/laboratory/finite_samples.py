@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from core.codec import no_more
 from core.studies.laboratory.experiment import Experiment, Outcome
 from core.studies.laboratory.finite_samples import FiniteSamples, FiniteSamplesSettings, run
 
@@ -46,7 +47,7 @@ def sentence(samples: FiniteSamples) -> str:
     ours = (
         f"has reached half of the exact value at k = {half:,}"
         if half
-        else f"is {samples.certified[-1]:.3f} nats at k = {last:,}"
+        else f"is {no_more(samples.certified[-1])} nats at k = {last:,}"
     )
     return f"{text}; the certified bound {ours}, without a confidence level."
 

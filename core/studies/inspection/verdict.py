@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.abstention.policy import Belief, Policy
-from core.codec import list_of, one_line
+from core.codec import list_of, no_more, one_line
 from core.studies.inspection.certificates import SCORE, WEIGHTED, strictest_least_mass
 from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.scores import SCORES, Score
@@ -265,7 +265,11 @@ class _About:
         close = " The doubt is near the limit." if _is_close(doubt, limit) else ""
         certified = self.scores[CERTIFIED].doubt
         if name in INFORMED and certified is not None and certified >= limit:
-            bound = f"The certified lower bound, {certified:.3f} nats, is at least λ = {limit:.3f}."
+            digits = 3 if float(no_more(certified)) >= float(f"{limit:.3f}") else 5
+            bound = (
+                f"The certified lower bound, {no_more(certified, digits)} nats, is at least "
+                f"λ = {limit:.{digits}f}."
+            )
             return Decision.ABSTAIN, _FOLLOWS + close, bound, False
         if not enough_seen(self.sampled_mass, self.clusters, rule.least_mass):
             return Decision.TOO_LITTLE, *self._too_little(name), False
@@ -289,8 +293,8 @@ class _About:
         certified = self.scores[CERTIFIED].doubt
         if certified is not None and certified > most:
             bound = (
-                f"The certified lower bound, {certified:.3f} nats, is more than a tenth of the "
-                "largest M.I. possible."
+                f"The certified lower bound, {no_more(certified)} nats, is more than a tenth of "
+                "the largest M.I. possible."
             )
             return Decision.ABSTAIN, _FOLLOWS, bound, False
         if not enough_seen(self.sampled_mass, self.clusters, strictest_least_mass()):

@@ -59,6 +59,21 @@ def test_a_certificate_counts_whatever_gamma_made_of_the_score():
     assert decide(scored(-0.7, certified=0.4), 0.6, 3, THRESHOLD).decision is Decision.ABSTAIN
 
 
+@pytest.mark.parametrize(
+    ("certified", "limit", "words"),
+    [
+        (0.9996, 0.25, "0.999 nats, is at least λ = 0.250."),
+        (0.5806, 0.5806, "0.58060 nats, is at least λ = 0.58060."),  # and not 0.580 below 0.581
+        (0.25, 0.25, "0.250 nats, is at least λ = 0.250."),
+    ],
+)
+def test_a_certified_bound_is_rounded_down_and_not_below_what_it_reaches(certified, limit, words):
+    told = decide(scored(0.5, certified=certified), 0.9, 3, DecisionRule(limit, 0.02))
+    assert told.reason.endswith(f"The certified lower bound, {words}")
+    alone = decide(scored(0.5, certified=0.9996), 0.9, 3, None)
+    assert "The certified lower bound, 0.999 nats, is more than" in alone.reason
+
+
 @pytest.mark.parametrize(("mass", "decision"), [(0.49, "TOO_LITTLE"), (0.5, "ANSWER")])
 def test_one_cluster_alone_needs_half_of_the_probability(mass, decision):
     """Its mutual information is 0 whatever the model knows."""
