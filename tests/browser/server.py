@@ -121,7 +121,7 @@ def inspected(page):
     """Wait until an inspection is there to its end, and nothing more is on its way."""
     expect(page.locator(".st-key-verdict")).to_be_visible()
     folds = page.locator("summary", has_text="Everything behind it")
-    reveal = page.get_by_role("button", name="Show what the embedded model would have said")
+    reveal = page.get_by_role("button", name="Show the embedded model’s answer")
     expect(folds.or_(reveal).first).to_be_visible()
     at_rest(page)  # the button may be one that was pressed, and about to go
     if reveal.is_visible():  # what the model was not taught is shown to who asks

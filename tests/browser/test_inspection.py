@@ -46,7 +46,7 @@ def test_ask_and_read_the_verdict_and_reload(address, open_page):
     page.get_by_role("button", name="Nonsense").click()
     expect(verdict).to_contain_text("Not near anything this model was taught")
     expect(page.locator(".row")).to_have_count(0)
-    page.get_by_role("button", name="Show what the embedded model would have said").click()
+    page.get_by_role("button", name="Show the embedded model’s answer").click()
     inspected(page)
     unfold(page, "More answers")
     page.get_by_role("button", name="Compare up to 30", exact=True).click()

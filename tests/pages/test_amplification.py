@@ -326,7 +326,7 @@ def test_the_papers_twelve_questions_stand_in_their_groups_and_can_be_looked_at_
             f"{case.answer} {charts.initial(first.log_likelihood_answer)}, repeated: "
             f"{case.repeated} {charts.initial(first.log_likelihood_repeated)} "
             f"(in the paper {published.answer} and {published.repeated})"
-        ) in texts(page)
+        ) in [text.replace("\u00a0", " ") for text in texts(page)]
     for i in range(0, 12, 4):
         assert ". ".join(words.medians(found[i : i + 4])) in texts(page)
     points = table(page, SHARE)

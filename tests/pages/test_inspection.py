@@ -306,7 +306,8 @@ def test_what_a_larger_model_answered_before_is_offered_first_and_named_where_it
     untaught = (each for each in recorded_answers() if look_up(each.question, "embedded").outside)
     answer = next(untaught)
     ask(app, answer.question)
-    assert said(app, f"{answer.provenance.title}, recorded {answer.provenance.when}:")
+    when = answer.provenance.when.replace("-", "\u2011")
+    assert said(app, f"{answer.provenance.title}, recorded {when}:")
     stamp, came, *_ = read_outcome(answer.outcome)
     assert {stamp.label, came} <= set(texts(app)), "it says what came of it before it opens"
     shown = keys(app)

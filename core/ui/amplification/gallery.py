@@ -172,7 +172,8 @@ def _figures(results: Others, beside: Mapping[Line, Others] = MappingProxyType({
         if len(several) == len(group):
             st.text(". ".join(medians(several)))
         for column, published in zip(st.columns(ACROSS), group, strict=True):
-            with column, st.container(border=True, height="stretch"):
+            key = f"paper_card_{published.case.query}"
+            with column, st.container(border=True, height="stretch", key=key):
                 st.text(published.case.query)
                 if (one := results.get(published.case)) is not None:
                     others = {line: each.get(published.case) for line, each in beside.items()}
@@ -189,10 +190,11 @@ def _publish(
     others = {line: one for line, one in beside.items() if isinstance(one, Amplification)}
     figures.show(document.small(result, others), f"paper_{case.query}")
     first = result.points[0]
-    st.text(
+    before = (
         f"{case.answer} {initial(first.log_likelihood_answer)}, repeated: "
         f"{case.repeated} {initial(first.log_likelihood_repeated)} "
         f"(in the paper {published.answer} and {published.repeated})"
     )
+    st.text(before.replace(" × ", "\u00a0×\u00a0"))  # a number stays in one line
     if st.button("Look closer", key=f"closer_{case.query}", icon=":material/zoom_in:"):
         frame.amplify(case.query, case.answer, case.repeated)

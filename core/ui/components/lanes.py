@@ -18,15 +18,15 @@ SERVED: Final = {
 }
 WITHHELD: Final = {
     Course.STANDS: "{} stands against this one alone",
-    Course.SHARES: "it says what it is told",
+    Course.SHARES: "It says what it is told",
     Course.GIVES_WAY: "{} gives way",
 }
 REASONS: Final = {  # whatever its answer does
-    Headline.TOO_LITTLE: "too few of its answers were seen",
-    Headline.UNDECIDED: "nothing decides here",
-    Headline.UNTAUGHT: "made up: nothing near was taught",
+    Headline.TOO_LITTLE: "Too few of its answers were seen",
+    Headline.UNDECIDED: "Nothing decides here",
+    Headline.UNTAUGHT: "Made up: nothing near was taught",
 }
-OTHER_WORDS: Final = "it was not taught these words"
+OTHER_WORDS: Final = "It was not taught these words"
 WRONG: Final = ", and is wrong"
 TRUTH: Final = " the truth"
 LONGEST: Final = 24  # characters of an answer in a reason

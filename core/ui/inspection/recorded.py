@@ -28,7 +28,8 @@ def offer(inspection: Inspection) -> None:
     of, same = answer.provenance, plain(answer.question) == plain(inspection.query)
     words = "" if same else f", asked “{answer.question}”"
     with st.container(key="recorded", horizontal=True, vertical_alignment="center", gap="small"):
-        st.text(f"{of.title}, recorded {of.when}{words}:", width="content")
+        when = of.when.replace("-", "\u2011")  # a telephone would break the line within the date
+        st.text(f"{of.title}, recorded {when}{words}:", width="content")
         with st.container(key=f"stamp_{stamp.look}_recorded", width="content"):
             st.text(stamp.label, width="content")
         st.text(f"{display(came)}{why}", width="content")

@@ -104,7 +104,7 @@ def quotes(inspection: Inspection) -> bool:
 def reveal(inspection: Inspection) -> None:
     """Offer to show what the model says to a question that it was not taught."""
     st.button(
-        "Show what the embedded model would have said",
+        "Show the embedded model’s answer",
         key="reveal",
         icon=":material/visibility:",
         on_click=_reveal,
