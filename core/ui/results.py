@@ -12,10 +12,10 @@ from core.reports.inspection.words import outcome
 from core.store.calls import Calls
 from core.store.database import Database, folder_beside, open_database
 from core.store.errors import StoreError, UnknownResultError
+from core.store.fallback_database import IN_MEMORY, FallbackDatabase
 from core.store.files import Files
 from core.store.labels import Labels, Looks
 from core.store.results import Result, SavedResults
-from core.store.stopgap import IN_MEMORY, FallbackDatabase
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading
@@ -31,12 +31,12 @@ class Storage:
 
     database: Database
     # What tries to open the one that is wanted; None where nothing is to outlive the session.
-    stopgap: FallbackDatabase | None
+    fallback: FallbackDatabase | None
 
     @property
     def why(self) -> str | None:
         """Why it is in memory, in a sentence: the one that is wanted cannot be opened yet."""
-        return self.stopgap.why if self.stopgap else None
+        return self.fallback.why if self.fallback else None
 
     @property
     def waits(self) -> bool:
@@ -56,7 +56,7 @@ class Storage:
     @property
     def folder(self) -> Path | None:
         """Where files belong that go with the database, open or not; None if nowhere."""
-        return folder_beside() if self.stopgap else None
+        return folder_beside() if self.fallback else None
 
     @property
     def calls(self) -> Calls:
@@ -92,8 +92,8 @@ def storage() -> Storage:
 def _open() -> Storage:
     if public():
         return Storage(open_database(IN_MEMORY), None)
-    stopgap = FallbackDatabase()
-    return Storage(stopgap.database, stopgap)
+    fallback = FallbackDatabase()
+    return Storage(fallback.database, fallback)
 
 
 def open_saved(id: str) -> Result:
@@ -178,7 +178,7 @@ def _keep(
 
 def charge(where: Storage, session: str, payload: str) -> None:
     """Charge a result to its session where it stays in memory, for as long as that does."""
-    if where.stopgap is None:
+    if where.fallback is None:
         try:
             MEMORY.charge_while(where, session, len(payload))
         except FullError as error:

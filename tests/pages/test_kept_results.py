@@ -7,7 +7,7 @@ import pytest
 from core.abstention.policy import to_json
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.reports.result_files import open_result
-from core.store import stopgap
+from core.store import fallback_database
 from core.store.database import open_database
 from core.store.files import Files
 from core.store.results import SavedResults
@@ -159,7 +159,7 @@ def test_what_cannot_be_kept_is_shown_and_said(monkeypatch):
 def test_a_database_that_cannot_be_opened_is_tried_again_and_takes_what_there_is(
     monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(stopgap, "AGAIN", 0.01)
+    monkeypatch.setattr(fallback_database, "AGAIN", 0.01)
     folder = tmp_path / "folder"
     folder.write_text("in the way")
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{folder}/believe.db")
@@ -177,7 +177,7 @@ def test_a_database_that_cannot_be_opened_is_tried_again_and_takes_what_there_is
 def test_what_an_address_names_is_no_less_there_while_the_database_cannot_be_opened(
     monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(stopgap, "AGAIN", 0.01)
+    monkeypatch.setattr(fallback_database, "AGAIN", 0.01)
     folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere"
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{folder}/believe.db")
     with open_database() as there:

@@ -20,7 +20,7 @@ from core.store.results import SavedResults
 from tests.patience import LONG
 from tests.store.kept import CallKey, Calls
 from tests.store.processes import go, start
-from tests.store.test_stopgap import assert_full, fill
+from tests.store.test_fallback_database import assert_full, fill
 
 PAGE = 4096
 KEYS = [CallKey("sample", "table", "1", f"Q{number}") for number in range(60)]

@@ -9,7 +9,7 @@ import pytest
 from core import settings
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.stopgap import IN_MEMORY, FallbackDatabase
+from core.store.fallback_database import IN_MEMORY, FallbackDatabase
 from core.ui import memory, results
 from core.ui.memory import FullError, MemoryBudget
 

@@ -6,14 +6,14 @@ import time
 import pytest
 
 from core.store import database as opening
-from core.store import stopgap
+from core.store import fallback_database
 from core.store.calls import Services
 from core.store.database import folder_beside, open_database
 from core.store.errors import StoreError
+from core.store.fallback_database import FallbackDatabase
 from core.store.files import Files
 from core.store.labels import Labels
 from core.store.results import SavedResults
-from core.store.stopgap import FallbackDatabase
 from tests.store.kept import CallKey, Calls
 from tests.store.test_database import locked
 
@@ -22,7 +22,7 @@ KEYS = [CallKey("sample", "table", "1", f"Q{number}") for number in range(20)]
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
-    monkeypatch.setattr(stopgap, "AGAIN", 0.01)
+    monkeypatch.setattr(fallback_database, "AGAIN", 0.01)
 
 
 def until(ready):
@@ -86,8 +86,8 @@ def test_what_cannot_be_moved_yet_stays(blocked, tmp_path, monkeypatch):
     with open_database(f"sqlite:///{path}") as there:
         SavedResults(there).save("policy", "before", "", "", "{}")
     wanted = open_database
-    monkeypatch.setattr(stopgap, "open_database", lambda url: wanted(names[url]))
-    names = {None: f"sqlite:///{blocked / 'believe.db'}", stopgap.IN_MEMORY: "sqlite://"}
+    monkeypatch.setattr(fallback_database, "open_database", lambda url: wanted(names[url]))
+    names = {None: f"sqlite:///{blocked / 'believe.db'}", fallback_database.IN_MEMORY: "sqlite://"}
     here = FallbackDatabase()
     ids, hash = fill(here.database)
     with locked(path):
