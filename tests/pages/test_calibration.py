@@ -32,7 +32,7 @@ from core.studies.calibration import diagnostics, holdout, result
 from core.studies.calibration.calibration import BEST, Target, calibrate
 from core.studies.calibration.delta_spending import to_json as to_text
 from core.studies.calibration.example import EXAMPLE
-from core.studies.calibration.served import ServedPart
+from core.studies.calibration.rows_by_doubt import RowSelection
 from core.studies.evaluation.reading import Run
 from core.studies.inspection.certificates import default_caution, default_policies, default_policy
 from core.studies.inspection.inspection import cannot_decide, run
@@ -812,26 +812,26 @@ def show(page, part):
 def test_the_rows_follow_lambda_and_what_a_person_wants_to_see(app):
     upload(app, written())
     pills = app.pills(key="part")
-    assert pills.value == ServedPart.ALL and len(behind(app)) == ROWS
+    assert pills.value == RowSelection.ALL and len(behind(app)) == ROWS
     for part, number in (
-        (ServedPart.ANSWERED_RIGHT, RIGHT),
-        (ServedPart.ANSWERED_WRONG, 3),
-        (ServedPart.WITHHELD_RIGHT, 1),
-        (ServedPart.WITHHELD_WRONG, WRONG - 3),
+        (RowSelection.ANSWERED_RIGHT, RIGHT),
+        (RowSelection.ANSWERED_WRONG, 3),
+        (RowSelection.WITHHELD_RIGHT, 1),
+        (RowSelection.WITHHELD_WRONG, WRONG - 3),
     ):
         show(app, part)
         assert len(behind(app)) == number
-        if part is ServedPart.ANSWERED_WRONG:
+        if part is RowSelection.ANSWERED_WRONG:
             assert list(behind(app)["question"]) == [f"question {RIGHT + at}" for at in range(3)]
     move(app, 1.005)
-    show(app, ServedPart.WITHHELD_RIGHT)
+    show(app, RowSelection.WITHHELD_RIGHT)
     assert len(behind(app)) == 50 and set(behind(app)["decision"]) == {"withheld"}
     elsewhere_and_back(app)
-    assert app.pills(key="part").value == ServedPart.WITHHELD_RIGHT
+    assert app.pills(key="part").value == RowSelection.WITHHELD_RIGHT
     set_target(app, alpha=0.001)  # nothing can be certified: the rows are there all the same
     assert badges(app) == [UNCERTIFIED] and len(behind(app)) == RIGHT + 1
     upload(app, written(labels=("1", "1")))
-    show(app, ServedPart.WITHHELD_WRONG)
+    show(app, RowSelection.WITHHELD_WRONG)
     assert said(app, "There is no such row.")
 
 

@@ -24,7 +24,7 @@ from core.studies.calibration.calibration import BEST, Target, independent
 from core.studies.calibration.diagnostics import contradictions
 from core.studies.calibration.holdout import halves
 from core.studies.calibration.result import calibration_result
-from core.studies.calibration.served import ServedPart, serve, table
+from core.studies.calibration.rows_by_doubt import RowSelection, by_doubt, table
 from core.studies.evaluation.run import survey
 from core.ui.calibration import data
 from core.ui.runs.large import SMALL
@@ -246,8 +246,8 @@ def everything_on(content, scores=None):
         contradictions(first)
         result = calibration_result(rows, Target(0.2, score=BEST))
         assert result.calibration.policy is not None
-        behind = serve(result.calibration, result.calibration.policy.threshold)
-        return len(table(behind, behind.of(ServedPart.ALL)[:1000]))
+        behind = by_doubt(result.calibration, result.calibration.policy.threshold)
+        return len(table(behind, behind.of(RowSelection.ALL)[:1000]))
 
     return work
 

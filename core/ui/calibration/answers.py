@@ -4,9 +4,9 @@ import streamlit as st
 
 from core.charts.calibration import number
 from core.codec import count_of
-from core.studies.calibration import served as study
+from core.studies.calibration import rows_by_doubt as study
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.served import ServedPart
+from core.studies.calibration.rows_by_doubt import RowSelection
 from core.ui import downloads, frame
 from core.ui.evaluation.cells import MOST_SHOWN, chosen_place
 from core.ui.session import memory_of
@@ -20,25 +20,25 @@ def answers(
     `threshold`: λ, in the unit of the doubt. `between`: the range of the scores that are shown.
     `key`: what tells these data and this score from others.
     """
-    served = memory_of(
-        "served", calibration, lambda: study.serve(calibration, threshold), threshold
+    rows = memory_of(
+        "rows_by_doubt", calibration, lambda: study.by_doubt(calibration, threshold), threshold
     )
     st.markdown("**Rows behind the threshold**")
-    parts = list(ServedPart)
+    parts = list(RowSelection)
     if calibration.score not in calibration.data.others:
-        parts.remove(ServedPart.LABELS_DIFFER)
+        parts.remove(RowSelection.LABELS_DIFFER)
     part = st.pills(
         "Rows",
         parts,
-        default=ServedPart.ALL,
+        default=RowSelection.ALL,
         required=True,
-        format_func=lambda each: f"{each.value} ({served.number(each):,})",
+        format_func=lambda each: f"{each.value} ({rows.number(each):,})",
         key="part",
         persist_state="session",
         label_visibility="collapsed",
     )
-    places = served.of(part, between)
-    columns = study.table(served, places[:MOST_SHOWN])
+    places = rows.of(part, between)
+    columns = study.table(rows, places[:MOST_SHOWN])
     if between:
         low, high = between
         st.text(
@@ -61,11 +61,11 @@ def answers(
     if len(places) > MOST_SHOWN:
         st.caption(f"Shown: the first {MOST_SHOWN:,d} rows, the least doubtful first.")
     with st.container(horizontal=True, vertical_alignment="center"):
-        downloads.table(lambda: study.table(served, places), "rows")
+        downloads.table(lambda: study.table(rows, places), "rows")
         if chosen is None:
             st.text("Choose a row to inspect its question.")
             return
-        question = study.question(served.data, int(places[chosen]))
+        question = study.question(rows.data, int(places[chosen]))
         if question is None:
             st.text("This row has no question to inspect.")
         elif st.button(

@@ -16,8 +16,7 @@ from core.codec import one_line
 from core.reports.calibration import document as reports
 from core.reports.calibration import words
 from core.studies.calibration import calibration as study
-from core.studies.calibration import new_rows
-from core.studies.calibration import served as serving
+from core.studies.calibration import new_rows, rows_by_doubt
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.result import CalibrationResult
 from core.ui import downloads, frame
@@ -161,7 +160,7 @@ def _scores_under_lambda(
         on_moved=partial(_set, span.key) if span else _set_nothing,
         key=key,
     )
-    if opened is not None and (question := serving.question(calibration.data, opened)):
+    if opened is not None and (question := rows_by_doubt.question(calibration.data, opened)):
         frame.inspect(question)
     return policy, selected
 
@@ -220,10 +219,10 @@ def _curve(result: CalibrationResult, places: ThresholdPlaces) -> dict[str, Any]
 
 def _beside(calibration: Calibration, places: ThresholdPlaces) -> NeighbouringRows:
     """Return the rows on both sides of every place."""
-    served = serving.serve(calibration, math.inf)
-    ranks = serving.beside(served, places.answered, BESIDE)
-    chosen: NDArray[np.int64] = served.order[ranks]
-    columns = serving.table(served, chosen)
+    everything = rows_by_doubt.by_doubt(calibration, math.inf)
+    ranks = rows_by_doubt.ranks_near(everything, places.answered, BESIDE)
+    chosen: NDArray[np.int64] = everything.order[ranks]
+    columns = rows_by_doubt.table(everything, chosen)
     score = "score" if calibration.larger_is_surer else "doubt"
     names = [name for name in ("question", "answer", "right answer") if name in columns]
     # One digit more than λ has: the rows beside it differ from it by little.
@@ -234,9 +233,9 @@ def _beside(calibration: Calibration, places: ThresholdPlaces) -> NeighbouringRo
                 *(one_line(str(columns[name][i]), LONGEST_CELL) for name in names),
                 *(str(columns["right or wrong"][i]), text),
             ),
-            bool(served.right[ranks[i]]),
+            bool(everything.right[ranks[i]]),
             int(chosen[i]),
-            serving.question(calibration.data, int(chosen[i])) is not None,
+            rows_by_doubt.question(calibration.data, int(chosen[i])) is not None,
         )
         for i, text in enumerate(numbers)
     ]

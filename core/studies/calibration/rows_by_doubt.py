@@ -13,8 +13,8 @@ from core.studies.calibration.calibration import Calibration
 Table = Mapping[str, list[object]]
 
 
-class ServedPart(StrEnum):
-    """Which rows."""
+class RowSelection(StrEnum):
+    """Some of the rows, by the decision and by whether their answer is right."""
 
     ANSWERED_WRONG = "Answered and wrong"
     ANSWERED_RIGHT = "Answered and right"
@@ -36,7 +36,9 @@ class RowsByDoubt:
     answered: NDArray[np.bool_]
     right: NDArray[np.bool_]
 
-    def of(self, part: ServedPart, between: tuple[float, float] | None = None) -> NDArray[np.int64]:
+    def of(
+        self, part: RowSelection, between: tuple[float, float] | None = None
+    ) -> NDArray[np.int64]:
         """Return the places in the data of some rows, the least doubtful first.
 
         `between`: only rows whose score, in its own direction, is in this range.
@@ -48,35 +50,35 @@ class RowsByDoubt:
             selection = selection & (scores >= low) & (scores <= high)
         return self.order[selection]
 
-    def number(self, part: ServedPart) -> int:
+    def number(self, part: RowSelection) -> int:
         """Return how many rows there are of a kind."""
         return int(np.count_nonzero(self._in(part)))
 
-    def _in(self, part: ServedPart) -> NDArray[np.bool_]:
-        if part is ServedPart.ALL:
+    def _in(self, part: RowSelection) -> NDArray[np.bool_]:
+        if part is RowSelection.ALL:
             return np.ones(len(self.order), bool)
-        if part is ServedPart.LABELS_DIFFER:
+        if part is RowSelection.LABELS_DIFFER:
             other = self.data.others.get(self.score)
             return self.right & False if other is None else other.right[self.order] != self.right
-        answered = part in (ServedPart.ANSWERED_WRONG, ServedPart.ANSWERED_RIGHT)
-        right = part in (ServedPart.ANSWERED_RIGHT, ServedPart.WITHHELD_RIGHT)
+        answered = part in (RowSelection.ANSWERED_WRONG, RowSelection.ANSWERED_RIGHT)
+        right = part in (RowSelection.ANSWERED_RIGHT, RowSelection.WITHHELD_RIGHT)
         return (self.answered == answered) & (self.right == right)
 
 
-def serve(calibration: Calibration, value: float) -> RowsByDoubt:
-    """Return what a λ, in the unit of the doubt, does to the labelled rows."""
+def by_doubt(calibration: Calibration, threshold: float) -> RowsByDoubt:
+    """Return the labelled rows by rising doubt, and what λ, in the unit of the doubt, decides."""
     doubts = calibration.doubts
     order = np.argsort(doubts, kind="stable")
     return RowsByDoubt(
         calibration.data,
         calibration.score,
         order,
-        (doubts < value)[order],
+        (doubts < threshold)[order],
         calibration.correct[order],
     )
 
 
-def beside(rows: RowsByDoubt, answered: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+def ranks_near(rows: RowsByDoubt, answered: NDArray[np.int64], number: int) -> NDArray[np.int64]:
     """Return the ranks of rows near thresholds, rising: of right, wrong and all rows alike.
 
     `number` rows of each kind before and behind each threshold, which answers so many, (s,).
