@@ -148,7 +148,7 @@ def opened(weights: Path) -> LanguageModel:
 
 
 def whole(llama: Llama) -> None:
-    """Make halved matrices whole for good: the same numbers in twice the memory, and sooner."""
+    """Widen bfloat16 matrices for good: the same numbers in twice the memory, and sooner."""
     is_tied = llama.unembedding is llama.embeddings
     llama.embeddings = llama.embeddings[:]
     llama.unembedding = llama.embeddings if is_tied else llama.unembedding[:]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from core.language_models.backends.gguf.reader import Contents, StoredTensor
-from core.language_models.backends.gguf.weights import are_halved
+from core.language_models.backends.gguf.weights import are_bfloat16
 from core.language_models.backends.llama.runtime import PROCESSORS
 
 SAMPLE = 2**21  # numbers that are unpacked and multiplied, to see how fast this machine is
@@ -14,7 +14,7 @@ ROWS, WIDTH = 64, 512
 # An inspection of the usual kind takes as long as products with so many rows, all weights once:
 # 700 to 1,100 of them on SmolLM2, in processor seconds.
 ROWS_A_QUESTION = 1000
-HALVED_TIMES = 1.1  # as long a question takes, where weights are halved
+BFLOAT16_TIMES = 1.1  # as long a question takes, where weights are bfloat16
 OPENING = 2.5  # times the unpacking, with the copying, the hash and the vocabulary
 REPEATED = 3
 FREE = Path("/proc/meminfo")  # on Linux
@@ -30,13 +30,13 @@ def sentence(rest: str) -> str:
         contents = Contents(path).tensors
         tensors = contents.values()
         count = sum(tensor.count for tensor in tensors)
-        halved = are_halved(contents)
+        bfloat16 = are_bfloat16(contents)
         largest = max(tensors, key=lambda tensor: tensor.count)
         opening, product = _seconds(largest)
     except Exception:  # whatever a stranger's file brings about: opening it will say what
         return ""
-    asking = ROWS_A_QUESTION * product / ROWS / PROCESSORS * (HALVED_TIMES if halved else 1)
-    needed = (2 if halved else 4) * count  # bytes
+    asking = ROWS_A_QUESTION * product / ROWS / PROCESSORS * (BFLOAT16_TIMES if bfloat16 else 1)
+    needed = (2 if bfloat16 else 4) * count  # bytes
     words = (
         f"“{path.name}” takes about {_short(needed)}B of memory. On this machine, as busy as it "
         f"is, it takes {_about(OPENING * opening * count)} to open and {_about(asking * count)} "

@@ -21,7 +21,13 @@ from core.language_models.backends.gguf.vocabulary import (
     tokenizer,
     user_defined,
 )
-from core.language_models.backends.gguf.weights import Fields, Weights, are_halved, config, unknown
+from core.language_models.backends.gguf.weights import (
+    Fields,
+    Weights,
+    are_bfloat16,
+    config,
+    unknown,
+)
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.chat_template import SYSTEM, around
@@ -37,7 +43,7 @@ FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 class OpenedWeights:
     """A file in memory, once a process for everybody."""
 
-    # The beginning of the file's SHA-256, and the kind of numbers if its weights are halved.
+    # The beginning of the file's SHA-256, and the kind of numbers if its weights are bfloat16.
     revision: str
     llama: Llama
     tokenizer: Tokenizer
@@ -196,11 +202,11 @@ def _load(path: Path, size: int, changed: int) -> OpenedWeights:
             sizes["num_attention_heads"],
             sizes["num_key_value_heads"],
         )
-        halved = are_halved(contents.tensors)
-        llama = Llama(weights, sizes, halved=halved)
+        bfloat16 = are_bfloat16(contents.tensors)
+        llama = Llama(weights, sizes, bfloat16=bfloat16)
         if weights.unread:
             raise unknown(f"the tensor “{min(weights.unread):.60}”")
-        kind = "-bfloat16" if halved else ""
+        kind = "-bfloat16" if bfloat16 else ""
         opened = _open(f"{beside.result()[:12]}{kind}", llama, fields)
         _try(llama, [0, max(opened.tokenizer.get_vocab().values()), *opened.begin])
     except ModelError:

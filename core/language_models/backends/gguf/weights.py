@@ -17,7 +17,7 @@ ARCHITECTURES = ("llama", "qwen2", "qwen3")
 LONGEST_CONTEXT = 8192
 
 # From so many numbers on, weights are kept in 16 bits each: 2 GB in 32 bits.
-HALVED_FROM = 500_000_000
+BFLOAT16_FROM = 500_000_000
 
 NAMES = {  # transformers' names -> llama.cpp's
     "model.embed_tokens.weight": "token_embd.weight",
@@ -84,9 +84,9 @@ class Fields:
         return [name.removeprefix(beginning) for name in self._fields if name.startswith(beginning)]
 
 
-def are_halved(tensors: Mapping[str, StoredTensor]) -> bool:
-    """Return whether weights are kept in half the memory; that is part of a model’s revision."""
-    return sum(tensor.count for tensor in tensors.values()) >= HALVED_FROM
+def are_bfloat16(tensors: Mapping[str, StoredTensor]) -> bool:
+    """Say whether weights are kept as bfloat16; that is part of a model’s revision."""
+    return sum(tensor.count for tensor in tensors.values()) >= BFLOAT16_FROM
 
 
 def unknown(what: str, otherwise: str = "would be another network") -> BrokenModelError:

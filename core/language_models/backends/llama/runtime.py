@@ -26,12 +26,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.backends.llama.halved import HalvedMatrix
+from core.language_models.backends.llama.bfloat16 import BFloat16Matrix
 from core.once import once
 
 Array = NDArray[np.float32]
 Tokens = NDArray[np.int64]
-Matrix = Array | HalvedMatrix
+Matrix = Array | BFloat16Matrix
 
 _CAN_TELL = hasattr(os, "sched_getaffinity")
 PROCESSORS = len(os.sched_getaffinity(0)) if _CAN_TELL else os.cpu_count() or 1
@@ -39,13 +39,13 @@ PROCESSORS = len(os.sched_getaffinity(0)) if _CAN_TELL else os.cpu_count() or 1
 # From this width of weights, and this many multiplications on, a product is large.
 WIDE, LARGE = 576, 2**22
 
-COPIED = 2**12  # rows of a matrix at a time, for halving takes three times their memory
+COPIED = 2**12  # rows of a matrix at a time, for rounding takes three times their memory
 
 # How many logits are computed at a time, few enough to stay near the processor, and for how many
 # rows at least: all of a large vocabulary's weights are read each time, and one row takes as long.
 LOGITS, LEAST_ROWS = 2**20, 64
 
-# Numbers of a halved matrix that are made whole at a time, to stay near the processor, and the
+# Numbers of a bfloat16 matrix that are widened at a time, to stay near the processor, and the
 # fewest of its rows, below which a product is slow.
 WHOLE, LEAST_PART = 2**20, 192
 
@@ -95,12 +95,16 @@ class Llama:
     config : mapping
         With transformers' names. `rope_factors`, (D/2,), divide the frequencies of the
         rotary positions; 1 by default.
-    halved : bool
-        Whether matrices are kept in 16 bits a number: see `HalvedMatrix`.
+    bfloat16 : bool
+        Whether matrices are kept in 16 bits a number: see `BFloat16Matrix`.
     """
 
     def __init__(
-        self, weights: Mapping[str, NDArray[np.floating]], config: Mapping, *, halved: bool = False
+        self,
+        weights: Mapping[str, NDArray[np.floating]],
+        config: Mapping,
+        *,
+        bfloat16: bool = False,
     ) -> None:
         self.heads = int(config["num_attention_heads"])
         self.key_heads = int(config.get("num_key_value_heads", self.heads))
@@ -108,14 +112,14 @@ class Llama:
         self.epsilon = np.float32(config["rms_norm_eps"])
         self.context_length = int(config["max_position_embeddings"])
         self.width = int(config["hidden_size"])
-        self.embeddings = _matrix(weights["model.embed_tokens.weight"], halved=halved)  # (V, W)
+        self.embeddings = _matrix(weights["model.embed_tokens.weight"], bfloat16=bfloat16)  # (V, W)
         self.unembedding = self.embeddings
         if "lm_head.weight" in weights:
-            self.unembedding = _matrix(weights["lm_head.weight"], halved=halved)
+            self.unembedding = _matrix(weights["lm_head.weight"], bfloat16=bfloat16)
         self.unembedding_bias = weights.get("lm_head.bias")  # (V,), or None
         self.norm = np.asarray(weights["model.norm.weight"], np.float32)  # (W,)
         self.layers = [
-            _Layer(weights, f"model.layers.{i}.", halved)
+            _Layer(weights, f"model.layers.{i}.", bfloat16)
             for i in range(config["num_hidden_layers"])
         ]
         self.cosine, self.sine = _rotary_table(
@@ -274,11 +278,11 @@ class _Layer:
     """One layer's weights; matrices are of shape (out, in), as in a file."""
 
     def __init__(
-        self, weights: Mapping[str, NDArray[np.floating]], prefix: str, halved: bool
+        self, weights: Mapping[str, NDArray[np.floating]], prefix: str, bfloat16: bool
     ) -> None:
         def matrix(*names: str) -> Matrix:
             parts = [weights[f"{prefix}{name}.weight"] for name in names]
-            return _matrix(*parts, halved=halved)
+            return _matrix(*parts, bfloat16=bfloat16)
 
         def vector(name: str) -> Array | None:
             values = weights.get(prefix + name)
@@ -352,17 +356,17 @@ def matrix_product(x: Array, weights: Matrix) -> Array:
         np.matmul(weights[part], x.T, out=result[part])
 
     size = -(-count // PROCESSORS)
-    if isinstance(weights, HalvedMatrix):
+    if isinstance(weights, BFloat16Matrix):
         size = min(size, max(LEAST_PART, WHOLE // width))
     list(_processors().map(multiply, (slice(i, i + size) for i in range(0, count, size))))
     return result.T
 
 
-def _matrix(*parts: NDArray[np.floating], halved: bool) -> Matrix:
+def _matrix(*parts: NDArray[np.floating], bfloat16: bool) -> Matrix:
     """Return matrices (out, in), one below the other, as one: in the order that is multiplied."""
     shape = sum(map(len, parts)), parts[0].shape[1]
-    if halved:
-        result: Matrix = HalvedMatrix(np.empty(shape, np.uint16))
+    if bfloat16:
+        result: Matrix = BFloat16Matrix(np.empty(shape, np.uint16))
     else:
         result = np.empty(shape, np.float32, order="F" if shape[1] < WIDE else "C")
     end = 0

@@ -68,7 +68,7 @@ def test_other_precisions_are_read(tmp_path, embedded):
 
 
 def test_a_large_file_takes_half_the_memory_and_is_another_revision(tmp_path, model, monkeypatch):
-    monkeypatch.setattr(weights, "HALVED_FROM", 1)
+    monkeypatch.setattr(weights, "BFLOAT16_FROM", 1)
     large = GGUF(str(embedded_as_gguf(tmp_path / "large.gguf")))
     assert large.revision == f"{model.revision}-bfloat16"
     assert large.llama.layers[0].qkv.bits.nbytes * 2 == model.llama.layers[0].qkv.nbytes
@@ -78,7 +78,7 @@ def test_a_large_file_takes_half_the_memory_and_is_another_revision(tmp_path, mo
         atol=0.2,
     )
     said = [opening_cost(f"gguf:{tmp_path / 'large.gguf'}")]
-    monkeypatch.setattr(weights, "HALVED_FROM", 10**9)
+    monkeypatch.setattr(weights, "BFLOAT16_FROM", 10**9)
     said.append(opening_cost(f"gguf:{tmp_path / 'large.gguf'}"))
     half, whole = (int(re.search(r"(\d+) MB of memory", each)[1]) for each in said)
     assert abs(whole - 2 * half) <= 1

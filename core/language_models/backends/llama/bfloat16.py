@@ -1,4 +1,4 @@
-"""A matrix of weights in half the memory: its numbers as bfloat16 has them."""
+"""A matrix of weights as bfloat16: 16 bits a number, so half the memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class HalvedMatrix:
+class BFloat16Matrix:
     """A matrix that keeps the upper halves of 32-bit numbers, rounded to the nearest.
 
     Whole ones come back when it is indexed. That is a shift: NumPy converts the other kind of 16

@@ -1,6 +1,6 @@
 """What it costs and changes to keep a GGUF file's weights in half the memory.
 
-    python -m benchmarks.halved [FILE.gguf] [--form examples] [--rounds 1]
+    python -m benchmarks.bfloat16 [FILE.gguf] [--form examples] [--rounds 1]
 
 The same inspections in processes of their own, whose weights have 32 and 16 bits a number. Printed
 are processor seconds an inspection, which other work on the machine changes little; the most memory
@@ -30,12 +30,12 @@ QUESTIONS = (
     "Name a city in the UK.",
     "What is the capital of Zorvania?",
 )
-KINDS = {"32 bits": sys.maxsize, "16 bits": 0}  # from how many numbers on weights are halved
+KINDS = {"32 bits": sys.maxsize, "16 bits": 0}  # from how many numbers on weights are bfloat16
 
 
 def once(file: str, form: Form, kind: str) -> dict[str, Any]:
     """Return what one process took, and what the model said in it."""
-    weights.HALVED_FROM = KINDS[kind]
+    weights.BFLOAT16_FROM = KINDS[kind]
     started = time.process_time()
     model = open_model(f"gguf:{file}").in_form(form)
     opened = time.process_time()
@@ -63,7 +63,7 @@ def main() -> None:
     if options.kind:
         print(json.dumps(once(options.file, options.form, options.kind)))
         return
-    command = [sys.executable, "-m", "benchmarks.halved", options.file, "--form", options.form]
+    command = [sys.executable, "-m", "benchmarks.bfloat16", options.file, "--form", options.form]
     seconds: dict[str, list[float]] = {kind: [] for kind in KINDS}
     last = {}
     for _ in range(options.rounds):
