@@ -28,7 +28,7 @@ TABS = ("All scores", "By entropy", "Comparison with intervals")
 
 @pytest.fixture
 def mine(embedded):
-    """Entropies of this pipeline, under headings that nobody can guess the meaning of."""
+    """Scores of this pipeline; nobody can guess what its other headings mean."""
     made_by = pipeline_of(
         embedded.name,
         embedded.revision,
@@ -37,7 +37,7 @@ def mine(embedded):
         usual_least_mass(),
     )
     return csv_file(
-        ("asked", "semantic_entropy", "first", "second", "pipeline"),
+        ("asked", "mutual_information", "first", "second", "pipeline"),
         (
             (
                 f"{FORMULA} {row}" if row % 2 else f"question {row}",
@@ -154,7 +154,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     at_rest(page)
 
     policy = from_json(exported(page, "Policy (JSON)"))
-    assert (policy.method, policy.score, policy.threshold) == ("ltt", "semantic_entropy", FOUND)
+    assert (policy.method, policy.score, policy.threshold) == ("ltt", "mutual_information", FOUND)
     assert (policy.labels, policy.answered, policy.errors) == (ROWS, CERTIFIED, CERTIFIED - RIGHT)
 
     page.get_by_role("button", name="Use this policy").click()
@@ -164,7 +164,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     go_to(page, "Inspection")
     expect(in_use).to_contain_text(policy.sentence)
     expect(page.locator(".st-key-verdict")).to_contain_text(
-        re.compile(rf"S\.E\. in nats.*λ = {FOUND}")
+        re.compile(rf"M\.I\. in nats.*λ = {FOUND}")
     )
 
     go_to(page, "Calibration")
