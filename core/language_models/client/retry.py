@@ -46,8 +46,9 @@ def tell_nobody(sentence: str) -> None:
 class RetryingModel(Wrapper):
     """Tries again after faults that pass, with jittered back-off, as the service asks.
 
-    A server that cannot be reached at all ends every call that is open. Once it has not accepted
-    the key, it is asked nothing more through this object; replies on their way are waited for.
+    A server that cannot be reached at all, or has another model now, ends every call that is open.
+    Once it has not accepted the key, it is asked nothing more through this object; replies on their
+    way are waited for.
 
     The budget stops it; every try counts, for a service may charge for it. `at_once` requests may
     be under way at the same time; after a time-out half as many. `wait` sleeps for some seconds,
@@ -202,7 +203,7 @@ def _behind_the_first(take: Callable[[], None]) -> Callable[[], None]:
 
 
 class _Open:
-    """The calls that are open at the same time: a server that is gone for one is gone for all.
+    """The calls that are open at the same time: what ends one for good ends all.
 
     Without that, each would knock again for itself, and count it, until it gives up. The same layer
     in another form, or with another limit of answers, shares it.
@@ -214,7 +215,7 @@ class _Open:
         self.refusal: errors.NeedsKeyError | None = None
         self._whole, self._stop = whole, Stop([whole])
         self._calls = 0
-        self._failure: errors.UnreachableError | None = None
+        self._failure: errors.ModelError | None = None
         self._lock = threading.Lock()
 
     @contextmanager
@@ -227,13 +228,13 @@ class _Open:
             stop = self._stop
         try:
             yield stop
-        except errors.UnreachableError as error:
+        except (errors.UnreachableError, errors.OtherModelError) as error:
             self._failure = self._failure or error
             stop.set()
             raise
         except errors.StoppedError:
             if self._failure and not self._whole.is_set:
-                raise errors.UnreachableError(str(self._failure)) from None
+                raise type(self._failure)(str(self._failure)) from None
             raise
         finally:
             with self._lock:

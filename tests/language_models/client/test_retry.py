@@ -24,6 +24,7 @@ from core.language_models.errors import (
     LoadingError,
     ModelError,
     NeedsKeyError,
+    OtherModelError,
     PromptTooLongError,
     RefusedError,
     SilentError,
@@ -518,8 +519,9 @@ def test_loading_takes_nothing_from_the_tries_of_other_faults():
 class Dying(Flaky):
     """Loading for seven; then gone, once all of those wait for another try."""
 
-    def __init__(self):
+    def __init__(self, end):
         super().__init__()
+        self.end = end
         self.waiting = threading.Semaphore(0)
 
     def fail(self):
@@ -530,23 +532,26 @@ class Dying(Flaky):
             raise LoadingError("The model is being loaded.", 50.0)
         for _ in range(7):
             assert self.waiting.acquire(timeout=LONG)
-        raise UnreachableError("No server answers at host. Check that the server runs.")
+        raise self.end
 
 
-def test_a_server_that_is_gone_for_one_call_is_gone_for_all_that_are_open():
+@pytest.mark.parametrize(
+    "end", [UnreachableError("No server answers."), OtherModelError("It is another model now.")]
+)
+def test_a_server_that_is_gone_for_one_call_is_gone_for_all_that_are_open(end):
     """Seven wait for nearly a minute each: the eighth says that there is no use in that."""
-    model = Dying()
+    model = Dying(end)
     patient = RetryingModel(model, tell=lambda said: model.waiting.release())
     failed = []
 
     def ask():
         try:
             patient.sample(PROMPT, 1)
-        except UnreachableError as error:
+        except type(end) as error:
             failed.append(str(error))
 
     in_threads(ask, 8)
-    assert failed == ["No server answers at host. Check that the server runs."] * 8
+    assert failed == [str(end)] * 8
     assert model.requests == patient.budget.requests == 8
     model.waiting.release(7)
     ask()  # whoever asks later tries anew
