@@ -14,7 +14,6 @@ from core.language_models.forms import Form
 from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO
 from core.language_models.registry import BACK_ENDS, price_unit, usages
-from core.language_models.usage import Usage
 from core.studies import costs
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.costs import Plan
@@ -82,7 +81,8 @@ def payment(
     if model.capabilities.local:
         yield
         return
-    most = costs.at_most(offered, _costing(model, offered, prices))
+    cost = partial(costs.in_money, prices=prices, unit=price_unit(model.name))
+    most = costs.at_most(offered, cost(offered))
     tell(f"{model.name}: {most} Failed calls count. The budget is {costs.calls(budget)}.")
     agree()
     limit(model, offered)
@@ -97,15 +97,8 @@ def payment(
         raise
     finally:
         used = model.meter.usage - before
-        sentence = costs.spending(used, _costing(model, used, prices), ended=ended)
+        sentence = costs.spending(used, cost(used), ended=ended)
         tell(f"Used: {sentence}{more}")
-
-
-def _costing(model: LanguageModel, tokens: Usage, prices: tuple[float, float]) -> str:
-    unit = price_unit(model.name)
-    if not (unit and any(prices)):
-        return ""
-    return f", {costs.price(tokens, *prices, unit):,.4f} at your prices"
 
 
 def usage(make: Callable[..., T], *values: object, **named: object) -> T:

@@ -20,6 +20,7 @@ from core.studies.inspection.request import Request
 FEWEST_CHARACTERS = 3
 MOST_OF_OTHERS = 2  # tokens a character that is not ASCII
 MARKS = 50  # tokens
+HALF = 0.4999999  # of a last digit, by which a bound is moved: but for what computing adds
 REPEATS = 0.1  # of the calls, or each of those at once: one time-out can end them all
 
 
@@ -34,6 +35,24 @@ class Plan(Usage):
 def price(tokens: Usage, price_in: float, price_out: float, unit: int) -> float:
     """Return what tokens cost, in the currency of the prices per `unit` of them."""
     return (tokens.prompt_tokens * price_in + tokens.response_tokens * price_out) / unit
+
+
+def in_money(tokens: Usage, prices: tuple[float, float], unit: int) -> str:
+    """Return what tokens cost in words: “, 0.02 at your prices”; nothing without prices.
+
+    What a `Plan` costs at most is rounded up, what is known of replies that do not say it, down.
+    """
+    if not (unit and any(prices)):
+        return ""
+    cost = price(tokens, *prices, unit)
+    digits = 4 if cost < 10 else 2
+    if isinstance(tokens, Plan):
+        cost += HALF * 10**-digits
+    elif tokens.unreported:
+        cost = max(cost - HALF * 10**-digits, 0.0)
+    elif 0 < cost < 0.0001:
+        return ", less than 0.0001 at your prices"
+    return f", {cost:,.{digits}f} at your prices"
 
 
 def calls(number: int) -> str:

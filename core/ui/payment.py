@@ -6,7 +6,7 @@ from core.language_models.language_model import LanguageModel
 from core.language_models.registry import price_unit
 from core.language_models.usage import Usage
 from core.studies import costs
-from core.studies.costs import Plan, at_most, price
+from core.studies.costs import Plan, at_most, in_money
 from core.ui import lending
 from core.ui.model import budget, current
 
@@ -62,13 +62,7 @@ def _remainder(requests: int) -> str:
 def costing(tokens: Usage) -> str:
     """Return what tokens cost at the prices that the person gave; nothing without prices."""
     prices = st.session_state.get("price_in") or 0.0, st.session_state.get("price_out") or 0.0
-    unit = price_unit(current().name)
-    if not (unit and any(prices)):
-        return ""
-    cost = price(tokens, *prices, unit)
-    if 0 < cost < 0.0001:
-        return ", less than 0.0001 at your prices"
-    return f", {cost:,.4f} at your prices" if cost < 10 else f", {cost:,.2f} at your prices"
+    return in_money(tokens, prices, price_unit(current().name))
 
 
 def spending(used: Usage) -> str:

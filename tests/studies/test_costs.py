@@ -9,12 +9,13 @@ import pytest
 from core import prompts
 from core.language_models.client.batch import BatchingModel
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, Response
-from core.language_models.usage import CHARACTERS_A_TOKEN
+from core.language_models.usage import CHARACTERS_A_TOKEN, Usage
 from core.studies.amplification.curve import Case, amplify
 from core.studies.costs import (
     Plan,
     computed_tokens,
     curve_tokens,
+    in_money,
     lasting,
     plan,
     plan_chains,
@@ -231,3 +232,23 @@ def test_no_more_is_computed_for_a_curve_than_was_said(embedded):
     said = curve_tokens([case], [0, 1, 10, 50])
     # Its vocabulary holds longer pieces of the prompts than those of other models.
     assert 1 < said / (embedded.speed.tokens - before) < 4
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        (Usage(1, 0, 12), "less than 0.0001"),
+        (Usage(1, 0, 151), "0.0002"),
+        (Usage(1, 0, 149), "0.0001"),
+        (Plan(1, 0, 1), "0.0001"),
+        (Plan(1, 0, 100), "0.0001"),
+        (Plan(1, 0, 101), "0.0002"),
+        (Plan(1, 0, 10_000_001), "10.01"),
+        (Usage(2, 0, 199, 1), "0.0001"),
+        (Usage(2, 0, 12, 1), "0.0000"),
+        (Plan(1, 0, 0), "0.0000"),
+    ],
+)
+def test_no_bound_in_money_is_less_than_what_it_bounds(tokens, words):
+    assert in_money(tokens, (0.0, 1.0), 1_000_000) == f", {words} at your prices"
+    assert in_money(tokens, (0.0, 0.0), 1_000_000) == in_money(tokens, (0.0, 1.0), 0) == ""
