@@ -77,7 +77,10 @@ _LOG = logging.getLogger("believe")
 
 @dataclass(frozen=True)
 class TextClaim:
-    """A sentence of a text, and what the model says of it."""
+    """A sentence of a text, and whether the model calls it true.
+
+    `mark` is “perhaps true”, “perhaps false” or “open”; `start` and `end` count characters.
+    """
 
     text: str
     # start, end: where it stands in the text, in characters.
@@ -93,12 +96,12 @@ class TextClaim:
 
     @property
     def mutual_information(self) -> float | None:
-        """That of the question whether it is true, nats; None where nothing was seen."""
+        """Of the question whether the sentence is true, nats; None without evidence."""
         seen = self.inspection
         return seen.scores["mutual_information"].value if seen else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON knows of it."""
+        """Return a dictionary that JSON can hold."""
         return {
             "claim": self.text,
             "start": self.start,

@@ -48,7 +48,11 @@ _ANY = "?"  # a question to make a request of; nothing asks it
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model said, and may be served."""
+    """An answer that may be served; its text as `str`.
+
+    `believed` says whether the policy promises more of it than of all answers, as under “Believe
+    it”; `promise` is about all answers that this policy serves.
+    """
 
     text: str
     question: str  # as it was asked of the guard
@@ -62,10 +66,10 @@ class Answer:
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON knows of it, for a log.
+        """Return a dictionary for a log, which JSON can hold.
 
-        “scores” are doubts, as in a run's table, with their “pipeline”: `Policy.decide` takes them,
-        and by the guard's own policy says of them what the guard did.
+        “scores” are doubts, as in a run's table, with their “pipeline”: `Policy.decide` of the
+        guard's own policy takes them, and decides as the guard did.
         """
         return {
             "decision": "answer",
@@ -80,7 +84,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Abstention:
-    """Nothing that may be served; it counts as false, and its text is empty."""
+    """Why no answer may be served; it counts as false, and its text is empty.
+
+    `inspection` holds the evidence; None where the model gave none.
+    """
 
     question: str
     reason: str  # why
@@ -94,10 +101,10 @@ class Abstention:
         return False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON knows of it, for a log; the answer is not in it.
+        """Return a dictionary for a log, which JSON can hold; the answer is not in it.
 
-        The reason may quote the model: two answers, say, that are not the same. “scores” are as
-        those of an `Answer`; what is withheld in spite of its doubt has none.
+        The reason may quote the model, such as two answers that differ. “scores” are as those of
+        an `Answer`; an answer that is withheld in spite of a small doubt has none.
         """
         return {
             "decision": "abstain",
@@ -108,9 +115,9 @@ class Abstention:
 
 
 class Guard:
-    """A model as it is asked, and the policy by which its answers are served; see `guard`.
+    """A model with its settings, and the policy by which its answers are served; see `guard`.
 
-    The policy is None where nothing is certified for this model: then all is withheld.
+    The policy is None where nothing is certified for this model: then it withholds all.
     """
 
     def __init__(
@@ -155,9 +162,10 @@ class Guard:
     ) -> Answer | Abstention:
         """Ask one question; whatever goes wrong with the model is a reason to abstain.
 
-        `context`: passages that the answer is to be drawn from. A policy that was calibrated
-        without any serves nothing then. `system`: a system prompt instead of the guard's own.
-        Raises `Cancelled` out of `progress`.
+        `context`: passages to draw the answer from; a policy that was calibrated without any
+        serves nothing then. `system`: a system prompt instead of the guard's own.
+
+        Raises `Cancelled` where `progress` does.
         """
         for text in (question, context, system):
             if not isinstance(text, str | None) or question is None:
@@ -181,12 +189,12 @@ class Guard:
         return _outcome(question, inspection)
 
     async def ask(self, question: str, *, context: str = "") -> Answer | Abstention:
-        """Ask one question in a thread of its own, while others run; cancelled, it asks no more."""
+        """Ask one question in a thread of its own; if the task is cancelled, it asks no more."""
         with ending() as stop:
             return await asyncio.to_thread(_ask_until, stop, self, question, context=context)
 
     def batch(self, questions: Iterable[str]) -> list[Answer | Abstention]:
-        """Ask several questions, as many at the same time as the model gains from; in order."""
+        """Ask several questions, some at a time where that is faster; return answers in order."""
         every = [*questions]
         if isinstance(questions, str) or not all(isinstance(one, str) for one in every):
             raise InvalidRequestError(
@@ -236,17 +244,17 @@ def guard(
     model : str or LanguageModel
         A name as the command line takes it, or a model of one's own.
     policy : Policy, str or Path, optional
-        What decides, or its file. The model is asked with the settings that it was calibrated
-        with. By default the one that is certified for this model; where none is, the guard asks,
-        shows the evidence and serves nothing.
+        What decides, or its file. The guard asks with the settings of the calibration. By default
+        the one that is certified for this model; where none is, the guard asks, shows the
+        evidence and serves nothing.
     form : str
-        How the model is asked: “plain”, “examples”, “chat”; “auto” tries them.
+        “plain”, “examples”, “chat” or “chat-with-examples”; “auto” finds the one that suits.
     budget : int
-        Most requests to a service, in all; what comes after them is withheld.
+        Most requests to a service, in all; beyond them every answer is withheld.
     system : str
         A system prompt, in front of every prompt.
     answer_tokens : int, optional
-        At which an answer is cut; by default as the policy has it, else 32.
+        Tokens after which an answer is cut; by default as the policy has it, else 32.
     """
     check_who(model, budget)
     if not isinstance(policy, str | Path | Policy | None):

@@ -230,12 +230,12 @@ class Policy:
 
     @property
     def row_hashes(self) -> Rows:
-        """Which rows made it, or the smallest of them."""
+        """Hashes of the rows that made it: all, or the smallest of them."""
         return from_text(self.rows)
 
     @property
     def where(self) -> str:
-        """Where it answers: “below 0.2”."""
+        """At which scores it answers, in words, such as “below 0.2”."""
         if math.isinf(self.threshold):
             return "at any value" if self.threshold > 0 else "at no value"
         own = own_direction(self.threshold, self.larger_is_surer)
@@ -248,19 +248,17 @@ class Policy:
 
     @property
     def answer_if(self) -> dict[str, str | float | None]:
-        """When it answers, in the score's own direction: whoever compares so is right.
+        """When it answers: “score”, and “above” or “below” with the limit.
 
-        With “above” or “below”, the limit; None where every number is beyond it.
+        In the score's own direction. The limit is None where λ is infinite.
         """
         limit = finite(own_direction(self.threshold, self.larger_is_surer))
         return {"score": self.score, "above" if self.larger_is_surer else "below": limit}
 
     def decide(self, row: Mapping[str, object]) -> Literal["answer", "abstain"]:
-        """Decide on one row, by its number in the column that is named as the score.
+        """Decide on one row; where the score is missing, or the doubt infinite, abstain.
 
-        A score that is missing, or an infinite doubt, abstains.
-
-        `row`: a number or its text under the name of the score, in the score's own direction; and
+        `row`: under the name of the score a number or its text, in the score's own direction; and
         where the policy has a pipeline, that under “pipeline”, as Believe's tables have it.
 
         Raises `PolicyError` when the row has no such column, or is not like those that made it.
@@ -284,7 +282,7 @@ class Policy:
 
     @property
     def promise(self) -> str:
-        """`of_error` with what weakens it."""
+        """The guarantee in words, and what weakens it."""
         sentence = self.of_error + self._of_labels
         if not self.has_guarantee:
             return sentence
@@ -309,13 +307,13 @@ class Policy:
 
     @property
     def agreement(self) -> str:
-        """Say that a rule made the labels, unless `promise` says who."""
+        """That a rule made the labels; "" where `promise` says who made them."""
         book, own = self.codebook, self.pipeline is not None
         return book.of_rule(own, self.has_guarantee) if book else ""
 
     @property
     def payment(self) -> str:
-        """How it holds in spite of other looks and targets; "" without any."""
+        """Why it holds although other targets or looks were tried; "" where none were."""
         sentence = ""
         if self.has_guarantee and self.targets_tried > 1:
             sentence += (
@@ -343,7 +341,7 @@ class Policy:
 
     @property
     def of_error(self) -> str:
-        """What is guaranteed, and where."""
+        """What is guaranteed, for which questions."""
         population = "for questions drawn like these and scored by the same pipeline"
         if self.method == "ltt":
             return (
@@ -376,7 +374,7 @@ class Policy:
     def with_threshold(
         self, threshold: float, answered: int, errors: int, other_errors: int | None = None
     ) -> Policy:
-        """Return it with λ chosen by hand: no promise."""
+        """Return it with another λ, chosen by hand, which promises nothing."""
         if threshold == self.threshold:
             return self
         return replace(

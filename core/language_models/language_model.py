@@ -282,7 +282,7 @@ class LanguageModel(ABC):
         """
 
     def remember_in(self, memory: Callable[[], Memory]) -> None:
-        """Keep what takes requests to find out; `memory` opens the place, when it is needed."""
+        """Save what takes requests to find out; `memory` opens the place, when it is needed."""
         self._memory = memory
 
     def probe(self) -> list[str]:

@@ -52,7 +52,7 @@ FEW_SECONDS: Final = (
 
 @dataclass(frozen=True)
 class AnswerScores:
-    """What answers to one question say about it."""
+    """Every score of answers to one question, or why there is none, and their probabilities."""
 
     # Every score of `SCORES` by its name: with a value, or the reason why there is none.
     scores: Mapping[str, Score]
@@ -61,7 +61,7 @@ class AnswerScores:
     estimator: str  # what the probabilities are made of
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON knows of it."""
+        """Return a dictionary that JSON can hold."""
         return {
             "estimator": self.estimator,
             "answers": [{"text": text, "probability": share} for text, share in self.answers],
@@ -94,7 +94,7 @@ def score(
     second : sequence of str or of sequences of str, (k,), optional
         What the model answered to the question with that response in the prompt, once or often.
     second_log_probabilities : sequence of float, (k,), optional
-        Of one second answer each.
+        Log-probabilities of the second answers, one of each.
     greedy : str, optional
         The answer at temperature zero, which must be among the responses to have a probability.
     similarity, threshold : str, float
