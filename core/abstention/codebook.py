@@ -185,7 +185,10 @@ def codebook_from(content: object) -> Codebook:
         if not is_sane:
             raise ValueError(f"a codebook’s {name} is invalid")
         values[name] = value
-    return Codebook(**values)
+    book = Codebook(**values)
+    if book.width < 0:
+        raise ValueError("a codebook’s lowest score is above its highest")
+    return book
 
 
 def number_of(cell: object) -> float:

@@ -561,6 +561,8 @@ def test_a_policy_says_what_its_table_was_read_as():
         book = {**found["codebook"], name: value}
         with pytest.raises(PolicyError, match="“codebook” is damaged"):
             from_json(encode({**found, "codebook": book}))
+    turned = {**found["codebook"], "lowest": 1.0, "highest": 0.0}
+    refused(encode({**found, "codebook": turned}), "“codebook” is damaged")
 
 
 @pytest.mark.parametrize(
