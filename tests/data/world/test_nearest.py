@@ -228,6 +228,7 @@ def test_few_questions_that_were_written_to_mislead_are_asked_as_others():
     assert np.mean([bool(one and one.is_meant) for one in map(nearest, asked)]) <= 0.02
 
 
+@pytest.mark.slow
 def test_few_questions_for_something_else_about_a_taught_name_are_asked_as_taught_ones():
     """What was left out decided: most were asked as others, and believed."""
     asked = [question for question, _ in other_questions(names=2)]

@@ -201,7 +201,9 @@ def test_what_is_shipped_is_what_is_found(name):
     assert close(to_dict(found), to_dict(kept))
 
 
-@pytest.mark.parametrize("name", ["chains", "deciding", "hallucination"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("chains", marks=pytest.mark.slow), "deciding", "hallucination"]
+)
 def test_what_is_shipped_of_a_model_is_what_its_command_finds(name, embedded):
     """Of these, which are quick: the rules by which answers are read change without the weights."""
     experiment = EXPERIMENTS[name]
