@@ -181,11 +181,15 @@ class SavedResults(OwnedRows):
             rows = connection.execute(page).all()
         return ResultPage(tuple(Summary(**_fields(row)) for row in rows), total)
 
-    def models(self) -> tuple[str, ...]:
-        """Return up to `MOST_MODELS` models of the owner's results, the one used last first."""
+    def models(self, but: str) -> tuple[str, ...]:
+        """Return up to `MOST_MODELS` models of the owner's results, the one used last first.
+
+        Results whose outcome begins with `but` do not count: what a file names, nobody used here.
+        """
         table = schema.results.c
         newest = func.max(table.number).desc()
-        statement = select(table.model).where(self._own).group_by(table.model)
+        used_here = self._own, ~table.outcome.startswith(but, autoescape=True)
+        statement = select(table.model).where(*used_here).group_by(table.model)
         statement = statement.order_by(newest).limit(MOST_MODELS)
         with self._database.read() as connection:
             return tuple(connection.execute(statement).scalars())

@@ -15,6 +15,7 @@ from core.language_models.errors import ModelError
 from core.language_models.forms import Form
 from core.language_models.registry import BACK_ENDS
 from core.language_models.trial import QUESTIONS
+from core.reports.result_files import NOT_VERIFIED
 from core.store.errors import StoreError
 from core.studies.costs import calls
 from core.studies.evaluation.recorded import recorded_answers
@@ -190,7 +191,7 @@ def _recent_models() -> None:
     It fills in what the person would type, and nothing more: a key is not kept anywhere.
     """
     try:
-        names = storage().results.models()
+        names = storage().results.models(NOT_VERIFIED)
     except StoreError:  # said where something is to be kept
         return
     not_here = {EMBEDDED, *(answer.provenance.model for answer in recorded_answers())}

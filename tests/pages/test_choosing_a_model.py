@@ -14,6 +14,7 @@ from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.forms import in_front
 from core.language_models.registry import BACK_ENDS
+from core.reports.result_files import NOT_VERIFIED
 from core.studies.evaluation.recorded import recorded_answers, recording_title
 from core.ui import model_listing, model_opening, model_picker
 from core.ui.results import storage
@@ -151,6 +152,8 @@ def test_the_model_goes_along_to_other_pages_and_back_to_the_embedded_one(page):
 def test_every_kind_that_was_used_before_is_filled_in(name, filled):
     storage().results.save("inspection", "a", "a", name, "{}")
     storage().results.save("policy", "a", "a", "scores of unknown origin", "{}")
+    of_a_file = f"{NOT_VERIFIED}: Paris"
+    storage().results.save("inspection", "b", "b", "gemini:theirs", "[]", outcome=of_a_file)
     page = session("home")
     assert page.selectbox(key="model_before").options == [name]
     page.selectbox(key="model_before").set_value(name).run()

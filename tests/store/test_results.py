@@ -217,9 +217,12 @@ def test_each_owner_lists_renames_and_deletes_their_own(database):
     his = save(bob, "his", model="gemini:b")
     for mine, title, model in ((alice, "hers", "gemini:a"), (bob, "his", "gemini:b")):
         assert titles(mine.search()) == titles(mine.search(title)) == [title]
-        assert mine.search().total == 1 and mine.models() == (model,)
+        assert mine.search().total == 1 and mine.models("From") == (model,)
     assert not alice.search("his").total and alice.search(kind="inspection").total == 1
-    assert not computer.search().total and not computer.models()
+    assert not computer.search().total and not computer.models("From")
+    mine.save("policy", "file", "", "openai:a@https://stranger.example/v1", "{}", outcome="From %")
+    assert mine.models("From") == (model,) and len(mine.models("From ?")) == 2
+    mine.delete(mine.search("file").results[0].id)
     for stranger in (bob, computer):
         assert not stranger.exists(hers)
         for change in (stranger.delete, lambda id, of=stranger: of.rename(id, "stolen")):
