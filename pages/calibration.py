@@ -31,7 +31,7 @@ def page() -> None:
     )
     policy.banner()
     policy.reopen()
-    bring, aim = st.columns([3, 2], gap="large")
+    aim, bring = st.columns([2, 3], gap="large")
     with aim:
         fields, costs = st.container(key="aims"), st.container()
         settings = st.expander("Method, score, rows held back")

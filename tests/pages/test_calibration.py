@@ -241,7 +241,8 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         f"Answers {policy.answered / policy.labels:.1%} of questions like these. At most 5% of the "
         "answers are wrong (90% sure)."
     )
-    assert said(app, f"{default_caution()} Check answers there")
+    counted = f"are withheld. In all, {policy.errors} of {policy.answered:,} are wrong."
+    assert said(app, f"{default_caution()} Its other ") and said(app, counted)
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)
     assert metrics(app) == {
@@ -652,7 +653,9 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
-    assert said(app, f"Not for every group: of “hard”, {wrong} of {wrong} answered are wrong.")
+    worst = f"Not for every group: of “hard”, {wrong} of {wrong} answered are wrong. Its other "
+    rest = f"{ROWS - RIGHT - wrong} are withheld. In all, {wrong} of {RIGHT + wrong} are wrong."
+    assert said(app, f"{worst}{rest}")
     alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong"
     assert pictures(app)[0] == alone
     choose(app, "source_", NO_COLUMN)

@@ -44,6 +44,12 @@ def counts(policy: Policy) -> str:
     )
 
 
+def by_hand(policy: Policy) -> str:
+    """Say in the fewest words what a λ that was moved does to the labelled rows."""
+    share = policy.answered / policy.labels
+    return f"Your λ answers {policy.answered:,} ({share:.1%}), {policy.errors:,} of them wrong."
+
+
 def in_short(policy: Policy) -> str:
     """Return a promise in the fewest words, or that nothing is promised."""
     if policy.method != "ltt" or policy.confidence is None:
@@ -293,16 +299,34 @@ def by_group(every: ByGroup) -> str:
 
 def caution(every: ByGroup) -> str:
     """Name the group in which most are wrong beyond a promise; "" where none is."""
+    if (worst := _worst(every)) is None:
+        return ""
+    return (
+        f"Not for every group: of {_quote(worst)}, {worst.errors:,} of "
+        f"{worst.answered:,} answered are wrong."
+    )
+
+
+def proportion(every: ByGroup) -> str:
+    """Say how much of the group that `caution` names is withheld, and what is wrong in all.
+
+    "" where it names none.
+    """
+    if (worst := _worst(every)) is None or every.policy is None:
+        return ""
+    withheld = worst.queries - worst.answered
+    others = f"Its other {withheld:,} are withheld. " if withheld else ""
+    return f"{others}In all, {every.policy.errors:,} of {every.policy.answered:,} are wrong."
+
+
+def _worst(every: ByGroup) -> Group | None:
     policy = every.policy
     if policy is None or not policy.has_guarantee:
-        return ""
+        return None
     for worst in _groups_without_promise(every, policy)[:1]:
         if worst.errors > policy.target_error * worst.answered:
-            return (
-                f"Not for every group: of {_quote(worst)}, {worst.errors:,} of "
-                f"{worst.answered:,} answered are wrong."
-            )
-    return ""
+            return worst
+    return None
 
 
 def _groups_without_promise(every: ByGroup, policy: Policy) -> list[Group]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from core.abstention.policy import Policy
 from core.data.world.facts import Band
 from core.reports.calibration import words
 from core.reports.calibration.document import by_group
@@ -12,7 +13,6 @@ from core.studies.calibration.result import CalibrationResult
 from core.ui import figures
 from core.ui.calibration.ledger import is_example, limit_of_count
 from core.ui.glossary import TERMS
-from core.ui.policy_badge import is_default
 
 WHAT_WAS_READ = (
     "Check it before you look at the result. “What the columns mean” changes each part of it."
@@ -58,17 +58,12 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
             st.badge("No guarantee", icon=":material/warning:", color="orange")
         if is_example(calibration.data):
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
-        if is_default(policy):
-            st.badge("In use by default", icon=":material/policy:", color="blue")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        with st.container(width="stretch"):
-            with st.container(key="promised"):
-                st.text(words.in_short(policy))
-            if caution:
-                with st.container(key="caution"):
-                    st.text(f"{caution} {words.REMEDY}.")
-        with st.container(width="content"):
-            offers()
+    with st.container(key="promised"):
+        st.text(words.in_short(policy))
+    if caution:
+        with st.container(key="caution"):
+            st.text(f"{caution} {words.proportion(result.groups)}")
+    offers()
     weaker = policy.promise.removeprefix(policy.of_error)
     if not is_example(calibration.data):  # of which it is said beneath
         weaker += policy.agreement
@@ -76,8 +71,8 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
         st.text(sentence)
 
 
-def grounds(calibration: Calibration) -> None:
-    """Say what an outcome rests on; of the example, also what was read."""
+def grounds(calibration: Calibration, by_hand: Policy | None) -> None:
+    """Say what an outcome rests on, and a λ that was moved; of the example, also what was read."""
     policy, rows = calibration.policy, calibration.data
     for sentence in filter(None, [*rows.decided, words.choice(calibration)]):
         st.text(sentence)
@@ -85,6 +80,8 @@ def grounds(calibration: Calibration) -> None:
     if policy and is_example(rows):
         more.append(policy.agreement.strip())
     more = [*filter(None, [*more, words.upper_limit(calibration)]), *words.looks(calibration)]
+    if by_hand:
+        more += [words.counts(by_hand), by_hand.sentence]
     if not more and not is_example(rows):
         return
     with st.expander("What this rests on", key="grounds"):

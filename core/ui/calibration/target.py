@@ -1,7 +1,7 @@
 """What a person wants from a calibration, score, error, confidence, method, and what it costs."""
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -28,6 +28,7 @@ from core.ui.glossary import TERMS
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of
 
+SHARED: Final = "The targets of the list share what it may spend, so each may answer less."
 Rows = tuple[str, int]  # the hash of a file, and how many of its rows
 
 
@@ -204,7 +205,8 @@ def prices(result: CalibrationResult, data: LabelledRows) -> None:
                 on_click=_take,
                 args=(best.error,),
             )
-        st.text(why(calibration), width="stretch")
+        apart = "" if calibration.target.targets_tried > 1 else f" {SHARED}"
+        st.text(f"{why(calibration)}{apart}", width="stretch")
     st.dataframe(
         price_columns(calibration, listed), hide_index=True, key="prices", alt=_words(listed)
     )

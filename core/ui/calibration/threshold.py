@@ -52,11 +52,7 @@ def threshold(result: CalibrationResult) -> None:
     by_hand = policy is not None and policy != calibration.policy
     with box:
         outcome(result, partial(_offers, result, policy, by_hand=by_hand))
-        grounds(calibration)
-    if policy is not None and by_hand:
-        with st.container(border=True, key="moved"):
-            st.text(words.counts(policy))
-            st.text(policy.sentence)
+        grounds(calibration, policy if by_hand else None)
     λ = policy.threshold if policy else -math.inf
     if between:
         answers(calibration, λ, between, key)
@@ -247,10 +243,22 @@ def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) 
     """Offer the policy to decide here, and its files; say the next step where it cannot decide."""
     reason = None if policy is None else words.no_use(policy)
     caution = words.caution(result.groups)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    key = "moved" if by_hand else "offers"
+    with st.container(horizontal=True, vertical_alignment="center", key=key):
+        if by_hand and policy:
+            if not policy.has_guarantee:
+                st.badge("No guarantee", icon=":material/warning:", color="orange")
+            st.text(words.by_hand(policy))
         if policy is not None and (in_use() == policy or is_default(policy)):
-            if st.button("Inspect with this policy", key="to_inspection", icon=":material/search:"):
+            if st.button(
+                "Inspect with this policy",
+                key="to_inspection",
+                type="primary",
+                icon=":material/search:",
+            ):
                 st.switch_page(frame.inspection(), query_params={})
+            if is_default(policy):
+                st.badge("In use by default", icon=":material/check:", color="blue")
         elif (
             policy is not None
             and reason is None
@@ -272,8 +280,6 @@ def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) 
             ask_model()
             st.rerun()
         downloads.menu(partial(_files, result, policy))
-        if by_hand and policy and not policy.has_guarantee:
-            st.badge("No guarantee", icon=":material/warning:", color="orange")
     if reason is not None:
         st.text(reason)
 

@@ -20,8 +20,9 @@ function curve({ curve: { lower, upper, target, most }, places, words }, across)
   const line = element("div", { class: "line" });
   const plot = element("div", { class: "plot", role: "img", "aria-label": words.curve }, svg, limit, line, mark);
   const up = element("div", { class: "up", "aria-hidden": "true" });
-  for (const share of [0, most / 2, most]) {
-    const tick = element("span", {}, `${Number((100 * share).toFixed(most < 0.04 ? 1 : 0))}%`);
+  const step = [0.5, 0.2, 0.1, 0.05, 0.02, 0.01].find((each) => 2 * each <= most) ?? most;
+  for (let share = 0; share <= most; share += step) {
+    const tick = element("span", {}, `${Number((100 * share).toFixed(1))}%`);
     tick.style.top = `${down(share)}%`;
     up.append(tick);
   }

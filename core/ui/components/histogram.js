@@ -38,7 +38,7 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   const parts = element("div", { class: "histogram" },
     element("div", { class: "key" }, element("span", { class: "right" }, words.right),
       element("span", { class: "wrong" }, words.wrong)),
-    plot);
+    element("div", { class: "framed" }, counts(), plot));
 
   function show(at) {
     const value = places.values[at];
@@ -92,6 +92,24 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
       cover(range);
       keep("selected", range); // a click alone selects nothing
     });
+  }
+
+  /** Numbers of questions, right ones up and wrong ones down, no two on top of another. */
+  function counts() {
+    const most = (root) => [1, 2, 5].flatMap((digit) => [...Array(7).keys()].map((power) => digit * 10 ** power))
+      .filter((number) => Math.sqrt(number) <= root);
+    const marks = element("div", { class: "up", "aria-hidden": "true" });
+    const places = [];
+    for (const [root, sign] of [[0, 1], [up, -1], [up / 2, -1], [down, 1]]) {
+      const number = root && Math.max(...most(root));
+      const place = (100 * (up + sign * Math.sqrt(number))) / (up + down);
+      if (places.some((other) => Math.abs(other - place) < 11)) continue;
+      places.push(place);
+      const mark = element("span", {}, number.toLocaleString("en"));
+      mark.style.top = `${place}%`;
+      marks.append(mark);
+    }
+    return marks;
   }
 
   function ticks() {

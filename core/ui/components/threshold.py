@@ -24,7 +24,7 @@ WORDS: Final = {
     "nothing": "No promise",
     "spoken": "{threshold}: answers {answers}, {wrong} of them wrong. Promised: {promise}.",
     "right": "right",
-    "wrong": "wrong (both on a square-root scale)",
+    "wrong": "wrong (square-root scale)",
     "error": "wrong among the answered",
     "rows": "Rows beside the threshold",
     "which": "Which rows",
