@@ -22,8 +22,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.uncertainty.certified import certified_lower_bound
-from core.uncertainty.confidence import CONFIDENCE, empirical_information, lower_confidence_limit
+from core.uncertainty.certified_bound import certified_lower_bound
+from core.uncertainty.confidence_limit import (
+    CONFIDENCE,
+    empirical_information,
+    lower_confidence_limit,
+)
 from core.uncertainty.joint import from_table
 
 DRAWS = (10, 30, 60, 100)

@@ -10,7 +10,7 @@ natural, all entropies and informations in nats. From the bottom up:
 ``prefixes``            likelihoods of texts without their end, made such that they add up
 ``tuples``              sampled tuples of answers, and which of them are distinct
 ``joint``               the mutual information of a joint distribution, and all it is made of
-``certified``           a lower bound of the information that holds for every sample
+``certified_bound``     a lower bound of the information that holds for every sample
 ``chance``              what counts, and sampled pairs, would seem to tell by chance alone
 ``mutual_information``  the paper's estimators (Algorithms 1 to 3), and one from counts
 ``evidence``            all that was recorded about one query

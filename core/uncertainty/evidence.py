@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.uncertainty import certified, clustering, validation
+from core.uncertainty import certified_bound, clustering, validation
 from core.uncertainty.joint import MutualInformation
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 from core.uncertainty.mutual_information import from_conditionals
@@ -242,7 +242,7 @@ class Evidence:
         """
         whole, labels = self._whole()
         rows = self.log_conditionals[np.ix_(whole, whole)]
-        return certified.lump(self.log_marginal[whole], rows, labels)
+        return certified_bound.lump(self.log_marginal[whole], rows, labels)
 
     def drawn_table(self) -> tuple[Integers, Floats]:
         """Return what the lower limit with a confidence is computed from.
@@ -253,7 +253,7 @@ class Evidence:
         wordings. Raises `ValueError` with why there is none, for a person.
         """
         whole, labels = self._whole()
-        return self.counts, certified.lump_seconds(self.log_conditionals[:, whole], labels)
+        return self.counts, certified_bound.lump_seconds(self.log_conditionals[:, whole], labels)
 
     def _whole(self) -> tuple[Booleans, Integers]:
         """Return which responses have a likelihood as a whole answer, and their clusters."""

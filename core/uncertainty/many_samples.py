@@ -1,8 +1,8 @@
 """Estimates and bounds of a known distribution of tuples, for many samples at once.
 
 The formulas are those of :mod:`core.uncertainty.mutual_information`,
-:mod:`core.uncertainty.certified` and :mod:`core.uncertainty.confidence`, which look at one sample
-of one model; here arrays hold as many samples as a simulation draws.
+:mod:`core.uncertainty.certified_bound` and :mod:`core.uncertainty.confidence_limit`, which look at
+one sample of one model; here arrays hold as many samples as a simulation draws.
 
 The bounds are for tuples of any length n: by the chain rule, the mutual information D(μ, μ⊗) is
 Σ_j I(Y_1 … Y_{j−1}; Y_j), and what is true of a first and a second answer is true of the first
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr, rel_entr  # type: ignore[import-untyped, unused-ignore]
 
-from core.uncertainty.confidence import CONFIDENCE, allowance
+from core.uncertainty.confidence_limit import CONFIDENCE, allowance
 from core.uncertainty.entropies import plug_in
 from core.uncertainty.validation import Booleans, Floats, Integers
 
@@ -72,8 +72,8 @@ def certified_bounds(seen: Booleans, table: Floats) -> Floats:
     """Return the certified lower bound from each set of tuples, (r,), nats.
 
     Σ_j Z_j I(beginnings seen; Y_j), with Z_j the probability of the beginnings of length j − 1
-    that were seen; see :mod:`core.uncertainty.certified`. All next answers are scored after each.
-    `seen`, (r, v, …, v), has one tuple at least of each sample; `table`, (v, …, v), is μ.
+    that were seen; see :mod:`core.uncertainty.certified_bound`. All next answers are scored after
+    each. `seen`, (r, v, …, v), has one tuple at least of each sample; `table`, (v, …, v), is μ.
     """
     total = np.zeros(len(seen))
     for weights, rows in _steps(table):
@@ -89,8 +89,8 @@ def between(counts: Integers, table: Floats) -> tuple[Floats, Floats]:
 
     L = Σ_j [H(M_j) − mean_i H(R_ij)], with R_ij what comes as answer j after the first j − 1
     answers of draw i and M_j the mean of these rows; U = Σ_j mean_i D(R_ij ‖ M_j without R_ij).
-    See :mod:`core.uncertainty.confidence`. `counts`, (r, v, …, v), say how often each tuple came in
-    each sample; `table`, (v, …, v), is μ. Raises `ValueError` with fewer than two draws.
+    See :mod:`core.uncertainty.confidence_limit`. `counts`, (r, v, …, v), say how often each tuple
+    came in each sample; `table`, (v, …, v), is μ. Raises `ValueError` with fewer than two draws.
     """
     draws = counts.reshape(len(counts), -1).sum(axis=1).astype(np.float64)
     lower, upper = np.zeros(len(counts)), np.zeros(len(counts))
@@ -115,8 +115,8 @@ def limit(lower: Floats, draws: int, n: int, confidence: float = CONFIDENCE) -> 
     """Return the lower limit of mutual information that L of k tuples gives, at a confidence.
 
     One draw moves each of the n − 1 terms of L by at most h(1/k), so all of them by n − 1 times
-    that: McDiarmid's inequality, as for pairs in :mod:`core.uncertainty.confidence`. `lower` is L,
-    as :func:`between` returns it, nats; k was chosen beforehand.
+    that: McDiarmid's inequality, as for pairs in :mod:`core.uncertainty.confidence_limit`. `lower`
+    is L, as :func:`between` returns it, nats; k was chosen beforehand.
     """
     return np.maximum(0.0, lower - (n - 1) * allowance(draws, confidence))
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.uncertainty import validation
-from core.uncertainty.certified import certified_lower_bound
+from core.uncertainty.certified_bound import certified_lower_bound
 from core.uncertainty.chance import adjustment_of_counts
 from core.uncertainty.clustering import aggregate
 from core.uncertainty.joint import MutualInformation, compare, from_rows

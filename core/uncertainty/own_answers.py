@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from core.uncertainty import validation
-from core.uncertainty.certified import ROUNDING
+from core.uncertainty.certified_bound import ROUNDING
 from core.uncertainty.clustering import aggregate, centres, likelihood_order
 from core.uncertainty.evidence import Evidence, Hyperparameters
 from core.uncertainty.logarithms import entropy, log_normalise, log_sum_exp, without_rounding

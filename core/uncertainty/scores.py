@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.uncertainty import certified
+from core.uncertainty import certified_bound
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.logarithms import entropy, without_rounding
 from core.uncertainty.validation import Floats
@@ -115,14 +115,14 @@ def pair_covariance(evidence: Evidence) -> Score:
 
 
 def certified_mutual_information(evidence: Evidence) -> Score:
-    """Return a certain lower bound of the model's mutual information (see ``certified``).
+    """Return a certain lower bound of the model's mutual information (see ``certified_bound``).
 
     Each cluster counts as one answer, as in M.I. Unavailable without exact likelihoods, if every
     response was cut off, or if likelihoods do not belong to whole answers and add up to more
     than 1.
     """
     try:
-        value = certified.certified_lower_bound(*evidence.certified_table())
+        value = certified_bound.certified_lower_bound(*evidence.certified_table())
     except ValueError as error:
         return Score(None, None, evidence.likeliest_second, str(error))
     return Score(value, value, evidence.likeliest_second)

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from core.uncertainty.certified import certified_lower_bound
+from core.uncertainty.certified_bound import certified_lower_bound
 from core.uncertainty.evidence import Evidence
 from tests.uncertainty.tuned import tuned
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.uncertainty import many_samples
-from core.uncertainty.certified import certified_lower_bound
-from core.uncertainty.confidence import empirical_information, lower_confidence_limit
+from core.uncertainty.certified_bound import certified_lower_bound
+from core.uncertainty.confidence_limit import empirical_information, lower_confidence_limit
 from core.uncertainty.joint import from_table
 from core.uncertainty.mutual_information import from_counts, from_tuples
 

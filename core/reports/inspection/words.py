@@ -27,7 +27,7 @@ from core.studies.inspection.verdict import (
     Headline,
     rule_of,
 )
-from core.uncertainty.confidence import CONFIDENCE
+from core.uncertainty.confidence_limit import CONFIDENCE
 
 SYSTEM: Final = {
     True: "The system prompt was a message of its own, before each of these prompts.",

@@ -42,7 +42,7 @@ from core.studies.inspection.verdict import (
     rule_of,
     stands,
 )
-from core.uncertainty.confidence import lower_confidence_limit
+from core.uncertainty.confidence_limit import lower_confidence_limit
 from core.uncertainty.evidence import ComparedTuples, Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies

@@ -31,7 +31,7 @@ from core.studies.inspection.request import (
     Sampling,
 )
 from core.studies.inspection.verdict import DEFAULT, DecisionRule
-from core.uncertainty.confidence import CONFIDENCE
+from core.uncertainty.confidence_limit import CONFIDENCE
 
 FORMAT, VERSION = "believe.inspection", 3
 MOST_CLUSTERS_WHOLE = 100  # matrices of so many take some 0.6 MB in all

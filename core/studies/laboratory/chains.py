@@ -32,7 +32,7 @@ from core.studies.inspection.request import InvalidRequestError, Reading
 from core.studies.laboratory.settings import ExperimentSettings, query_of, seed_setting, setting
 from core.studies.progress import Progress, silent
 from core.uncertainty import chains as of_chains
-from core.uncertainty.certified import certified_lower_bound, lump_seconds
+from core.uncertainty.certified_bound import certified_lower_bound, lump_seconds
 from core.uncertainty.chance import adjustment_of_pairs, can_tell
 from core.uncertainty.clustering import aggregate
 from core.uncertainty.evidence import Evidence

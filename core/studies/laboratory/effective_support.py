@@ -29,7 +29,7 @@ from core.studies.laboratory.settings import (
 from core.studies.laboratory.theorem import choose
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass
-from core.uncertainty.certified import ROUNDING
+from core.uncertainty.certified_bound import ROUNDING
 from core.uncertainty.validation import Floats
 
 #: Whose questions are asked: the world's, or those of the bundled run of real ones.

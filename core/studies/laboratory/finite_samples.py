@@ -23,7 +23,7 @@ from core.studies.laboratory.settings import (
 )
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass
-from core.uncertainty.certified import certified_lower_bound
+from core.uncertainty.certified_bound import certified_lower_bound
 from core.uncertainty.joint import from_table
 from core.uncertainty.many_samples import algorithm_1
 from core.uncertainty.validation import Floats, Integers

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from core.studies.inspection.request import InvalidRequestError, Request
-from core.uncertainty.confidence import CONFIDENCE
+from core.uncertainty.confidence_limit import CONFIDENCE
 
 Value = int | float | str
 Values = Mapping[str, Value]

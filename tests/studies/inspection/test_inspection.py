@@ -29,7 +29,7 @@ from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request, Sampling
 from core.studies.inspection.verdict import Decision, DecisionRule, Headline
-from core.uncertainty.confidence import lower_confidence_limit
+from core.uncertainty.confidence_limit import lower_confidence_limit
 from core.uncertainty.sampled_evidence import from_chains
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Searched, TableModel, certified, copies, falling, knows, words

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr  # type: ignore[import-untyped, unused-ignore]
 
 from core.uncertainty import validation
-from core.uncertainty.certified import complete
+from core.uncertainty.certified_bound import complete
 from core.uncertainty.joint import from_rows
 
 CONFIDENCE = 0.9  # 1 - δ: one in ten such limits may be too high

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.uncertainty.certified import certified_lower_bound, lump
+from core.uncertainty.certified_bound import certified_lower_bound, lump
 from core.uncertainty.joint import from_table
 
 MODELS = 2000

@@ -6,9 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from core.uncertainty.confidence import allowance, empirical_information, lower_confidence_limit
+from core.uncertainty.confidence_limit import (
+    allowance,
+    empirical_information,
+    lower_confidence_limit,
+)
 from core.uncertainty.joint import from_table
-from tests.uncertainty.test_certified import random_model
+from tests.uncertainty.test_certified_bound import random_model
 
 SIZE, DRAWS = 3, 4
 SAMPLES = np.array(list(itertools.product(range(SIZE), repeat=DRAWS)))  # all there are
