@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.backends.openai import given
+from core.language_models.backends.openai import input_logprobs
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.forms import Form
 from core.language_models.language_model import LanguageModel, Response
@@ -80,7 +80,7 @@ BACK_ENDS: dict[str, Callable[[], AbstractContextManager[LanguageModel]]] = {
     "openai-top": partial(openai, "top", lists_end=False),
     "openai-top-without-stops": partial(openai, "top", stops=False, written="content"),
     "openai-top-scaled": partial(openai, "top", scaled=True),
-    **{f"openai-{way}": partial(as_documented, way) for way in given.MAKERS},
+    **{f"openai-{way}": partial(as_documented, way) for way in input_logprobs.MAKERS},
     "openai-none": partial(openai, "none", n=False),
     "openai-chat-top": partial(openai, "chat-top", lists_end=False),
     "openai-chat-none": partial(openai, "chat-none"),
@@ -90,9 +90,9 @@ BEHIND_EXAMPLES = {
     "openai-echo": Form.EXAMPLES,
     "openai-top": Form.EXAMPLES,
     "openai-chat-top": Form.CHAT_WITH_EXAMPLES,
-    f"openai-{given.PROMPT_LOGPROBS}": Form.CHAT_WITH_EXAMPLES,
-    f"openai-{given.INPUT_TOKENS}": Form.EXAMPLES,
-    f"openai-{given.PREFILL}": Form.EXAMPLES,
+    f"openai-{input_logprobs.PROMPT_LOGPROBS}": Form.CHAT_WITH_EXAMPLES,
+    f"openai-{input_logprobs.INPUT_TOKENS}": Form.EXAMPLES,
+    f"openai-{input_logprobs.PREFILL}": Form.EXAMPLES,
     "gemini": Form.CHAT_WITH_EXAMPLES,
 }
 BACK_ENDS |= {

@@ -11,10 +11,14 @@ from contextlib import contextmanager
 import numpy as np
 
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.backends.openai import given
+from core.language_models.backends.openai import input_logprobs
 from tests.language_models.openai_server import END, Server, serving
 
-FLAVOURS = {given.PROMPT_LOGPROBS: "chat-top", given.INPUT_TOKENS: "top", given.PREFILL: "none"}
+FLAVOURS = {
+    input_logprobs.PROMPT_LOGPROBS: "chat-top",
+    input_logprobs.INPUT_TOKENS: "top",
+    input_logprobs.PREFILL: "none",
+}
 NO_INPUTS = b"Failed to deserialize the JSON body into the target type: missing field `inputs`"
 
 
@@ -32,11 +36,11 @@ class Documented:
         self.model = EmbeddedModel()
 
     def __call__(self, path, body):
-        if self.way == given.PROMPT_LOGPROBS and given.PROMPT_LOGPROBS in body:
+        if self.way == input_logprobs.PROMPT_LOGPROBS and input_logprobs.PROMPT_LOGPROBS in body:
             return self.sent(self.of_chat(body))
-        if self.way == given.PROMPT_LOGPROBS or path != "/generate":
+        if self.way == input_logprobs.PROMPT_LOGPROBS or path != "/generate":
             return None
-        if self.way == given.INPUT_TOKENS:
+        if self.way == input_logprobs.INPUT_TOKENS:
             return self.sent([self.of_sglang(text, body) for text in body["text"]])
         if "inputs" not in body:
             return 422, {}, NO_INPUTS

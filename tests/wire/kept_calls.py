@@ -7,7 +7,7 @@ that came in shows what was asked twice, and whether what was answered was kept.
 from collections import Counter
 from collections.abc import Iterable
 
-from core.language_models.backends.openai import given
+from core.language_models.backends.openai import input_logprobs
 from core.language_models.backends.openai.probe import PROBES
 from core.language_models.language_model import SAMPLING_RULE, LanguageModel
 from core.store.calls import CallKey
@@ -34,7 +34,7 @@ def calls_of(exchange: Exchange, model: LanguageModel) -> list[CallKey]:
             for prompt in body["prompt"]
             if text.startswith(f"{prompt} ") and prompt not in PROBES
         ]
-    if exchange.path == given.PATH:  # a probe's: this server knows no such address
+    if exchange.path == input_logprobs.PATH:  # a probe's: this server knows no such address
         return []
     prompt = body["messages"][0]["content"] if "messages" in body else body["prompt"]
     if prompt in PROBES:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from core.language_models.backends.openai import given
+from core.language_models.backends.openai import input_logprobs
 from core.language_models.backends.openai.http import Rejection
 from core.language_models.backends.openai.replies import Reply
 from core.language_models.language_model import StoredAbilities
@@ -43,7 +43,7 @@ class OpenAIAbilities(StoredAbilities):
     # Whether it can be made to say given tokens, and says then how likely they were.
     forced: bool = False
     # The field by which it tells how likely given text is, where it echoes none (see the module
-    # `given`); else "".
+    # `input_logprobs`); else "".
     given: str = ""
     # Whether it lists what it sampled with log-probabilities, at any temperature the same.
     own: bool = False
@@ -86,7 +86,8 @@ class OpenAIAbilities(StoredAbilities):
         if self.given:
             notes.append(
                 f"It scores given answers by its field {self.given}, as documented by "
-                f"{given.MAKERS[self.given]}; not tried here. What it drew had the same score."
+                f"{input_logprobs.MAKERS[self.given]}; not tried here. What it drew had the same "
+                "score."
             )
         if self.thinks:
             notes.append(

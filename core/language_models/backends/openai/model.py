@@ -9,7 +9,7 @@ in front of a prompt that is to be gone on with, as turns of before in a chat.
 
 What is summed
 --------------
-*A given answer* (by echo, or a way of `given`): the tokens behind the prompt in
+*A given answer* (by echo, or a way of `input_logprobs`): the tokens behind the prompt in
 ``prompt + " " + answer``, in a chat those of a turn of the model's own; and the end token where
 the server lists it behind its own answers and reads its text as that token, or where `end` names
 one. Elsewhere the end is left out, for every answer. The number then is the probability that a

@@ -26,8 +26,16 @@ from functools import partial
 
 from core.codec import one_line
 from core.language_models import errors
-from core.language_models.backends.openai import echo, forced, given, replies, same, thinking
+from core.language_models.backends.openai import echo, grammar, input_logprobs, replies, thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
+from core.language_models.backends.openai.consistency import (
+    SampledAnswer,
+    agree,
+    all_agree,
+    repeats,
+    to_repeat,
+    usual_end,
+)
 from core.language_models.backends.openai.http import ABSENT, LONGEST_WORDS, Rejection, Service
 
 MOST_PROBES = 20  # mostly three to seven; each refused field takes one more
@@ -178,10 +186,8 @@ class Probe:
 
     def _echo(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
         """Have what was sampled repeated, and compare; its end token with it, if it lists one."""
-        answers = [
-            same.SampledAnswer.of(c, self.service.text(c)) for c in self.service.choices(sampled)
-        ]
-        end = same.usual_end(answers)
+        answers = [SampledAnswer.of(c, self.service.text(c)) for c in self.service.choices(sampled)]
+        end = usual_end(answers)
         repeatable = [d for d in answers if d.said]
         ended = [d for d in repeatable if end and d.ended_by == end]
         texts = [*PROBES[:2], *(PROBES[0] + d.text for d in repeatable)]
@@ -199,13 +205,11 @@ class Probe:
         except errors.RefusedError:
             return how
         behind = [text[len(before) :] for text in echoes]
-        plain = [same.agree(d.said, b) for d, b in zip(repeatable, behind, strict=False)]
-        if not same.all_agree(plain):
+        plain = [agree(d.said, b) for d, b in zip(repeatable, behind, strict=False)]
+        if not all_agree(plain):
             return replace(how, remarks=(*how.remarks, WRONG_ECHO))
-        whole = [
-            same.agree(d.listed, b) for d, b in zip(ended, behind[len(repeatable) :], strict=True)
-        ]
-        return replace(how, echo=True, end=end if same.all_agree(whole) else "")
+        whole = [agree(d.listed, b) for d, b in zip(ended, behind[len(repeatable) :], strict=True)]
+        return replace(how, echo=True, end=end if all_agree(whole) else "")
 
     def _is_echo(self, reply: replies.Reply, texts: list[str]) -> bool:
         """Whether all texts came back, with the log-probabilities of their tokens."""
@@ -220,7 +224,7 @@ class Probe:
 
     def _try_forcing(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
         """Have a sampled answer said once more, token by token, and compare."""
-        listed = forced.token_entries(self.service.choices(sampled)[0])
+        listed = grammar.token_entries(self.service.choices(sampled)[0])
         entries = [entry for entry in listed[:REPEATED] if entry.get("token")]
         tokens = [token for e in entries if type(token := e.get("id")) is int]
         if not tokens or len(tokens) < len(entries):
@@ -228,67 +232,68 @@ class Probe:
         body = how.body(self.model, PROBES[0], limit=1, temperature=1.0)
         try:
             self._reads(PROBES[0])
-            reply = self._post(how.path, forced.request(body, tokens, top=1))
-            *values, _ = forced.token_log_probabilities(self.service, reply, tokens, top=1)
+            reply = self._post(how.path, grammar.request(body, tokens, top=1))
+            *values, _ = grammar.token_log_probabilities(self.service, reply, tokens, top=1)
         except errors.RefusedError:
             return how
         before = [replies.log_probability(e.get("logprob")) for e in entries]
         pairs = [(str(token), value) for token, value in zip(tokens, before, strict=True)]
         repeated = [(str(token), value) for token, value in zip(tokens, values, strict=True)]
-        return replace(how, forced=same.agree(pairs, repeated) is True)
+        return replace(how, forced=agree(pairs, repeated) is True)
 
     def _generate(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
         """Have what was drawn scored beside OpenAI's addresses, and compare."""
-        for way, together in given.TOGETHER.items():
-            reply = self._attempt(given.PATH, given.request(way, PROBES[:1], REPEATED), beside=True)
+        ask = partial(self._attempt, input_logprobs.PATH, beside=True)
+        for way, together in input_logprobs.TOGETHER.items():
+            reply = ask(input_logprobs.request(way, PROBES[:1], REPEATED))
             if isinstance(reply, Rejection) and reply.status == MALFORMED:
                 continue  # it is there, and reads another kind of request
             if reply is None or isinstance(reply, Rejection):
                 return how
-            before = given.read(way, reply)
-            answers = same.to_repeat(
-                self._answers_in(sampled) if how.own else given.generations(reply)
+            before = input_logprobs.read(way, reply)
+            answers = to_repeat(
+                self._answers_in(sampled) if how.own else input_logprobs.generations(reply)
             )[:together]
             if not (before and answers):
                 return how
             texts = [PROBES[0] + text for text, _ in answers]
-            again = self._attempt(given.PATH, given.request(way, texts), beside=True)
-            token_lists = given.read(way, again) if isinstance(again, dict) else []
+            again = ask(input_logprobs.request(way, texts))
+            token_lists = input_logprobs.read(way, again) if isinstance(again, dict) else []
             if len(token_lists) == len(answers):
                 pairs = zip(token_lists, answers, strict=True)
-                compared = [same.repeats(before[0], whole, listed) for whole, (_, listed) in pairs]
-                return replace(how, given=way) if same.all_agree(compared) else how
+                compared = [repeats(before[0], whole, listed) for whole, (_, listed) in pairs]
+                return replace(how, given=way) if all_agree(compared) else how
             return how
         return how
 
     def _try_continuing(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
         """Give a sampled answer as the model's own turn, and compare; with its end, if listed."""
-        answers = same.to_repeat(self._answers_in(sampled))
+        answers = to_repeat(self._answers_in(sampled))
         if not answers or not how.own or how.bare:
             return how
         body = how.body(self.model, PROBES[0], limit=1, temperature=1.0)
 
         def tell(answer: str | None, end: str = "") -> replies.Tokens:
-            reply = self._attempt(how.path, given.continuation(body, answer))
-            token_lists = (
-                given.read(given.PROMPT_LOGPROBS, reply, end) if isinstance(reply, dict) else []
-            )
+            reply = self._attempt(how.path, input_logprobs.continuation(body, answer))
+            if not isinstance(reply, dict):
+                return []
+            token_lists = input_logprobs.read(input_logprobs.PROMPT_LOGPROBS, reply, end)
             return token_lists[0] if token_lists else []
 
         text, listed = answers[0]
         whole = tell(text)
         before = tell(None) if whole else []
-        if not before or not same.repeats(before, whole, listed):
+        if not before or not repeats(before, whole, listed):
             return how
         choices = self.service.choices(sampled)
-        end = same.usual_end([same.SampledAnswer.of(c, self.service.text(c)) for c in choices])
+        end = usual_end([SampledAnswer.of(c, self.service.text(c)) for c in choices])
         for text, listed in answers:
             if end and listed[-1][0] == end:
                 whole = tell(text + end, end)
                 is_whole = len(whole) == len(before) + len(listed) and whole[-1][0] == end
-                good = is_whole and same.repeats(before, whole, listed)
-                return replace(how, given=given.PROMPT_LOGPROBS, end=end if good else "")
-        return replace(how, given=given.PROMPT_LOGPROBS)
+                good = is_whole and repeats(before, whole, listed)
+                return replace(how, given=input_logprobs.PROMPT_LOGPROBS, end=end if good else "")
+        return replace(how, given=input_logprobs.PROMPT_LOGPROBS)
 
     def _answers_in(self, sampled: replies.Reply) -> list[tuple[str, replies.Tokens]]:
         return [(self.service.text(c), replies.tokens_of(c)) for c in self.service.choices(sampled)]
@@ -297,7 +302,7 @@ class Probe:
         """Make sure that the server says how it reads a text."""
         came = "refused"
         try:
-            forced.tokens(self.service, text)
+            grammar.tokens(self.service, text)
             came = "answered"
         finally:
             self.log.append(f"/tokenize: {came}")

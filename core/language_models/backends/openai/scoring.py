@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.backends.openai import echo, forced, given
+from core.language_models.backends.openai import echo, grammar, input_logprobs
 from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.http import GRAMMAR, Rejection, Service
 from core.language_models.backends.openai.probe import Probe
@@ -106,16 +106,18 @@ class Scoring(LanguageModel):
 
     def _read(self, abilities: OpenAIAbilities, texts: Sequence[str]) -> list[Tokens]:
         if abilities.given:
-            return self._given_tokens(abilities, given.request(abilities.given, texts), len(texts))
+            return self._given_tokens(
+                abilities, input_logprobs.request(abilities.given, texts), len(texts)
+            )
         reply = self._post(abilities, "/completions", echo.request(self._model, texts))
         return echo.tokens(self._service, reply, texts)
 
     def _given_tokens(self, abilities: OpenAIAbilities, body: Reply, count: int) -> list[Tokens]:
-        """Return the tokens that a request of `given` asks for."""
+        """Return the tokens that a request of `input_logprobs` asks for."""
         beside = not abilities.chat
-        path = given.PATH if beside else abilities.path
+        path = input_logprobs.PATH if beside else abilities.path
         reply = self._post(abilities, path, body, beside=beside)
-        token_lists = given.read(abilities.given, reply, self._end(abilities))
+        token_lists = input_logprobs.read(abilities.given, reply, self._end(abilities))
         if len(token_lists) != count:
             raise self._service.reply_error("a text without its log-probabilities")
         if beside:  # it has no field of OpenAI's for what was used
@@ -125,7 +127,7 @@ class Scoring(LanguageModel):
     @staticmethod
     def _one_by_one(abilities: OpenAIAbilities) -> bool:
         """Whether each text is a request, those of prompts alone as well."""
-        return abilities.given in (given.PROMPT_LOGPROBS, given.PREFILL)
+        return abilities.given in (input_logprobs.PROMPT_LOGPROBS, input_logprobs.PREFILL)
 
     def _given_likelihood(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
         """Return how likely an answer is, where each text is a request."""
@@ -134,11 +136,14 @@ class Scoring(LanguageModel):
             return LEAST
         if abilities.chat:
             body = self._body(abilities, prompt, limit=1, temperature=1.0)
-            before, whole = given.continuation(body, None), given.continuation(body, answer + end)
+            before, whole = (
+                input_logprobs.continuation(body, None),
+                input_logprobs.continuation(body, answer + end),
+            )
         else:
             text = in_front() + prompt if self._behind_examples else prompt
-            before = given.request(abilities.given, [text])
-            whole = given.request(abilities.given, [_whole(text, answer, end)])
+            before = input_logprobs.request(abilities.given, [text])
+            whole = input_logprobs.request(abilities.given, [_whole(text, answer, end)])
         alone_counts, name = self._endpoint.alone, json.dumps([before, end])
         with current_stop().holding(self._endpoint.lock):  # another one may be asking
             if name not in alone_counts:
@@ -157,12 +162,12 @@ class Scoring(LanguageModel):
         if answer in self._endpoint.parted:
             return self._place_by_place(abilities, body, tokens)
         try:
-            reply = self._post(abilities, abilities.path, forced.request(body, tokens))
+            reply = self._post(abilities, abilities.path, grammar.request(body, tokens))
         except Rejection as error:
             if not GRAMMAR.search(error.words):
                 raise
             raise UnscorableError(str(error)) from None
-        return min(math.fsum(forced.token_log_probabilities(self._service, reply, tokens)), 0.0)
+        return min(math.fsum(grammar.token_log_probabilities(self._service, reply, tokens)), 0.0)
 
     def _place_by_place(
         self, abilities: OpenAIAbilities, body: Reply, tokens: Sequence[int]
@@ -171,9 +176,9 @@ class Scoring(LanguageModel):
         line_break = self._tokens("\n")[-1]
         values = []
         for place, token in enumerate([*tokens, None]):
-            at_place = forced.request_at(body, tokens[:place], line_break)
+            at_place = grammar.request_at(body, tokens[:place], line_break)
             reply = self._post(abilities, abilities.path, at_place)
-            values.append(forced.log_probability_at(self._service, reply, token))
+            values.append(grammar.log_probability_at(self._service, reply, token))
         return min(math.fsum(values), 0.0)
 
     def _tokens(self, answer: str) -> list[int]:
@@ -182,8 +187,8 @@ class Scoring(LanguageModel):
         with current_stop().holding(self._endpoint.lock):  # another one may be asking
             if answer and answer not in counts:
                 text = f" {answer}" if answer.strip() else answer
-                tokens = forced.tokens_behind(self._service, forced.BEFORE, text)
-                if forced.is_parted(self._service, tokens, forced.BEFORE + text):
+                tokens = grammar.tokens_behind(self._service, grammar.BEFORE, text)
+                if grammar.is_parted(self._service, tokens, grammar.BEFORE + text):
                     self._endpoint.parted.add(answer)
                 counts[answer] = tokens
         return counts.get(answer, [])

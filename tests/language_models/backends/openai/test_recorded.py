@@ -10,7 +10,7 @@ import pytest
 
 from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.address import read_address
-from core.language_models.backends.openai.forced import token_log_probabilities
+from core.language_models.backends.openai.grammar import token_log_probabilities
 from core.language_models.backends.openai.http import Service
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.errors import RefusedError, UnscorableError

@@ -1,4 +1,4 @@
-"""How likely given answers are, by servers of llama.cpp: they are made to say them.
+"""How likely given answers are, by llama.cpp: a grammar makes it say them.
 
 A grammar permits the tokens of one answer, one after the other, and then an end. The server lists
 how likely each of them was before the grammar had its say, so one request scores one answer

@@ -1,4 +1,4 @@
-"""Whether a server says the same of a text that it is given as when it said it."""
+"""Whether a server scores a given text as it scored the same text when it drew it."""
 
 from collections import Counter
 from collections.abc import Sequence

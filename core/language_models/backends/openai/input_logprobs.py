@@ -1,4 +1,4 @@
-"""How likely given texts are, in three ways beside OpenAI's, as documented by their makers.
+"""Log-probabilities of input tokens, by three interfaces beside OpenAI's, as documented.
 
 None of them was tried here with the server that it is of. So the probe believes one only where a
 text has the log-probabilities that it had when it was said, behind exactly the prompt's tokens.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.backends.openai import given
+from core.language_models.backends.openai import input_logprobs
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client.batch import BatchingModel
 from core.language_models.errors import TemporaryError
@@ -25,14 +25,14 @@ def test_a_documented_way_is_found_by_trying_and_scores_as_the_model_in_process(
         able = model.capabilities
         assert able.scores_given_text and able.whole_answers
         (note,) = [note for note in able.notes if "not tried here" in note]
-        assert way in note and given.MAKERS[way] in note
+        assert way in note and input_logprobs.MAKERS[way] in note
         assert way in model.revision
         wanted = embedded.log_likelihoods(PROMPTS, ANSWERS)
         np.testing.assert_allclose(model.log_likelihoods(PROMPTS, ANSWERS), wanted, atol=1e-4)
 
 
 def test_a_chat_s_own_end_token_is_scored_as_well(embedded):
-    with documented(given.PROMPT_LOGPROBS) as (server, _):
+    with documented(input_logprobs.PROMPT_LOGPROBS) as (server, _):
         model = OpenAICompatible(server.rest)
         assert model.capabilities.whole_answers and f"end token “{END}”" in model.revision
         scored = model.log_likelihoods(PROMPTS[:1], ["Homer"])
@@ -47,7 +47,7 @@ def test_a_chat_s_own_end_token_is_scored_as_well(embedded):
 
 
 def test_an_end_that_a_chat_does_not_read_as_its_token_is_no_part_of_a_score(embedded):
-    with documented(given.PROMPT_LOGPROBS, plain_end=True) as (server, _):
+    with documented(input_logprobs.PROMPT_LOGPROBS, plain_end=True) as (server, _):
         model = OpenAICompatible(server.rest)
         assert model.capabilities.scores_given_text and not model.capabilities.whole_answers
         scored = model.log_likelihoods(PROMPTS[:1], ["Homer"])
@@ -69,7 +69,7 @@ def test_what_was_found_out_serves_the_next_process(way):
         second = OpenAICompatible(server.rest, "another-key")  # nothing is known with it
         second.remember_in(Memory)
         assert second.log_likelihoods(PROMPTS[:1], ["Homer"]) == scored
-        assert len(server.exchanges) - before == (1 if way == given.INPUT_TOKENS else 2)
+        assert len(server.exchanges) - before == (1 if way == input_logprobs.INPUT_TOKENS else 2)
 
 
 @pytest.mark.parametrize("way", FLAVOURS)
@@ -84,7 +84,10 @@ def test_what_does_not_repeat_what_was_said_behind_the_prompt_is_not_used(way, w
 
 @pytest.mark.parametrize(
     ("flavour", "tried", "field"),
-    [("chat-top", "/v1/chat/completions", given.PROMPT_LOGPROBS), ("top", "/generate", "text")],
+    [
+        ("chat-top", "/v1/chat/completions", input_logprobs.PROMPT_LOGPROBS),
+        ("top", "/generate", "text"),
+    ],
 )
 def test_a_server_that_knows_no_such_way_is_asked_once(flavour, tried, field):
     with serving(flavour, after=stripped) as server:
@@ -119,7 +122,11 @@ def test_what_stands_before_a_server_may_stop_what_it_does_not_know(status, faul
 
 @pytest.mark.parametrize(
     ("way", "requests"),
-    [(given.PROMPT_LOGPROBS, 6 + 2), (given.PREFILL, 6 + 2), (given.INPUT_TOKENS, 1)],
+    [
+        (input_logprobs.PROMPT_LOGPROBS, 6 + 2),
+        (input_logprobs.PREFILL, 6 + 2),
+        (input_logprobs.INPUT_TOKENS, 1),
+    ],
 )
 def test_prompts_alone_are_asked_for_once_and_counted(way, requests):
     with documented(way) as (server, _):
@@ -135,7 +142,7 @@ def test_prompts_alone_are_asked_for_once_and_counted(way, requests):
 
 
 def test_many_texts_go_to_sglang_at_once(embedded):
-    with documented(given.INPUT_TOKENS) as (server, _):
+    with documented(input_logprobs.INPUT_TOKENS) as (server, _):
         model = OpenAICompatible(server.rest)
         assert model.capabilities.pairs_a_call > 1
         before = model.meter.prompt_tokens
@@ -175,16 +182,20 @@ OF_TGI = """{"generated_text": "Is", "details": {"finish_reason": "length", "gen
 
 def test_the_documented_replies_are_read():
     vllm = {"prompt_logprobs": json.loads(OF_VLLM)}
-    assert given.read(given.PROMPT_LOGPROBS, vllm) == [[("", None), ("9707", -7.5), ("0", -9999.0)]]
+    assert input_logprobs.read(input_logprobs.PROMPT_LOGPROBS, vllm) == [
+        [("", None), ("9707", -7.5), ("0", -9999.0)]
+    ]
     sglang = {"data": json.loads(OF_SGLANG)}
     read = [("6722", None), ("315", -0.58203125), ("9625", -3.53125)]
-    assert given.read(given.INPUT_TOKENS, sglang) == [read]
+    assert input_logprobs.read(input_logprobs.INPUT_TOKENS, sglang) == [read]
     said = [("12095", -0.73046875), ("13", -0.9765625)]
-    assert given.generations(sglang) == [(" Paris. It is", said)]
+    assert input_logprobs.generations(sglang) == [(" Paris. It is", said)]
     tgi = json.loads(OF_TGI)
-    assert given.read(given.PREFILL, tgi) == [[("1", None), ("1317", -1.1894531)]]
-    assert given.read(given.PREFILL, tgi, "Is") == [[("1", None), ("Is", -1.1894531)]]
-    assert given.generations(tgi) == [("Is", [("1317", -1.1894531)])]
+    assert input_logprobs.read(input_logprobs.PREFILL, tgi) == [[("1", None), ("1317", -1.1894531)]]
+    assert input_logprobs.read(input_logprobs.PREFILL, tgi, "Is") == [
+        [("1", None), ("Is", -1.1894531)]
+    ]
+    assert input_logprobs.generations(tgi) == [("Is", [("1317", -1.1894531)])]
 
 
 @pytest.mark.parametrize(
@@ -200,4 +211,4 @@ def test_the_documented_replies_are_read():
     ],
 )
 def test_a_reply_that_tells_nothing_is_no_score(reply):
-    assert not any(given.read(way, reply) for way in FLAVOURS)
+    assert not any(input_logprobs.read(way, reply) for way in FLAVOURS)
