@@ -1,4 +1,4 @@
-"""The command line: the same studies, the same numbers, no browser.
+"""Can I believe what this language model just told me? The dashboard's studies as commands.
 
 Exit status 0: done; 1: could not be done, with a sentence on standard error; 2: wrong
 usage; 130: stopped with Ctrl-C. With --json, standard output is one JSON object and nothing else.
@@ -158,9 +158,7 @@ main.add_command(serve)
     is_flag=True,
     help="Ask in exactly these words, even if a taught question is surely meant.",
 )
-@click.option(
-    "--policy", type=Input(), help="Decide by this policy, asking with the settings it holds for."
-)
+@click.option("--policy", type=Input(), help="Decide by this policy, and ask with its settings.")
 @report_option
 @click.option(
     "--show-untaught",

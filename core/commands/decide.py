@@ -17,12 +17,12 @@ from core.studies.calibration.new_rows import new_decisions, new_scores
 
 @click.command(
     cls=FilesFirst,
-    help="Decide on the rows of a table by a POLICY: add a column “decision” to ROWS. They need "
-    "the column of the policy’s score, and no labels.",
+    help="Print ROWS, a table, as CSV with a column “decision”, by a POLICY. ROWS need the column "
+    "of the policy’s score, and no labels.",
 )
 @click.argument("policy", type=Input())
 @click.argument("table", metavar="ROWS", type=Input())
-@click.option("--out", type=Output(), help="Write the CSV there instead.")
+@click.option("--out", type=Output(), help="Write the CSV into this file instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 def decide(policy: Path, table: Path, out: Path | None, as_json: bool) -> None:
     """Print every row with its decision; what is promised goes to standard error."""

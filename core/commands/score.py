@@ -48,7 +48,7 @@ from core.uncertainty.similarity import DEFAULT, SIMILARITIES, usual_threshold
     show_default=True,
     help="How two answers are compared.",
 )
-@click.option("--out", type=Output(), help="Write the CSV there instead.")
+@click.option("--out", type=Output(), help="Write the CSV into this file instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 def score(
     file: Path,

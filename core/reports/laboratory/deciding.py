@@ -53,7 +53,7 @@ class QuestionsSettings(ExperimentSettings):
     """The questions, how they are asked, and by how many seeds answers are drawn."""
 
     about: str = setting(
-        ONE, "Varied for", options={ONE: "one question", SET: "questions of the embedded world"}
+        ONE, "Tried on", options={ONE: "one question", SET: "questions of the embedded world"}
     )
     question: str = setting(
         DOUBTFUL, "Question", read=query_of, applies=lambda values: values["about"] == ONE

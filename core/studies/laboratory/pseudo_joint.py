@@ -29,7 +29,7 @@ def likeliest_setting() -> Any:
 
     They are beside the right answers and the misconception; 0 for a model without search.
     """
-    return setting(12, "Likeliest answers looked at", 0, 60, 1)
+    return setting(12, "Number of likeliest answers", 0, 60, 1)
 
 
 def smoothing_setting(**more: Any) -> Any:
