@@ -21,6 +21,11 @@ def disarm(cell: object) -> object:
     return cell
 
 
+def as_it_was(cell: str) -> str:
+    """Return a text that `disarm` may have written as it was before."""
+    return cell[1:] if cell[:1] == "'" and disarm(cell[1:]) == cell else cell
+
+
 def _is_formula(text: str) -> bool:
     first = next((c for c in text if not c.isspace() and _is_seen(c)), "")
     return unicodedata.normalize("NFKC", first).startswith(_FORMULA_STARTS)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from core.codec import count_of, one_line
 from core.data.tabular import rows as limits
+from core.data.tabular.csv_export import as_it_was
 from core.data.tabular.headings import heads_a_table
 from core.data.tabular.rows import (
     ABOVE,
@@ -134,7 +135,7 @@ def _records(
         except _TooLongError as error:
             raise too_long_a_row(begins) from error
         if cells:
-            yield begins, cells
+            yield begins, [*map(as_it_was, cells)]
 
 
 def _without_titles(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from core.data.tabular.csv_export import disarm, to_csv
 from tests.csv_files import rows_in
+from tests.data.tabular.files import read
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -23,6 +24,15 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 def test_what_begins_like_a_formula_is_text(text):
     assert disarm(text) == f"'{text}"
     assert rows_in(to_csv(["answer"], [[text]])) == [["answer"], [f"'{text}"]]
+
+
+def test_what_was_disarmed_is_read_as_it_was():
+    """A judge, a rule and a person see the answer, and the next file says it as this one does."""
+    heading, rows = ["=h", "b"], [["=1+1", "-5"], ["@x", "'tis"], [" ＝1", "'"]]
+    content = to_csv(heading, rows)
+    table = read(content).table
+    assert table.columns.tolist() == heading and table.to_numpy().tolist() == rows
+    assert to_csv(heading, rows) == content
 
 
 @pytest.mark.parametrize(
