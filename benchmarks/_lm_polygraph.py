@@ -64,7 +64,7 @@ LARGE = DebertaConfig(
 )
 
 
-class SampledChains(WhiteboxModel):
+class FreeLengthModel(WhiteboxModel):
     """Lets an answer end whenever the model ends it."""
 
     def generate(self, **settings: Any) -> Any:
@@ -119,7 +119,7 @@ def opened(folder: str) -> WhiteboxModel:
         model_input_names=["input_ids", "attention_mask"],
     )
     settings = GenerationParameters(temperature=1.0, top_k=0, top_p=1.0)
-    return SampledChains(network, tokenizer, folder, generation_parameters=settings)
+    return FreeLengthModel(network, tokenizer, folder, generation_parameters=settings)
 
 
 def inspect(

@@ -74,7 +74,7 @@ SAME_LIKELIHOOD = 1e-3  # nats
 MOST_TIME, LEAST_RANKING, MOST_APART = 1 / 5, 0.9, 1e-6
 
 
-class NeighbouringRows:
+class PeerProcess:
     """lm-polygraph in a process and an environment of its own."""
 
     def __init__(self, python: Path, folder: Path) -> None:
@@ -102,7 +102,7 @@ class NeighbouringRows:
 
 
 @contextmanager
-def lm_polygraph(environment: Path) -> Iterator[NeighbouringRows]:
+def lm_polygraph(environment: Path) -> Iterator[PeerProcess]:
     """Start lm-polygraph on the embedded model; install it first where it is not."""
     python, ready = environment / "bin/python", environment / ".ready"
     if not ready.exists():
@@ -116,7 +116,7 @@ def lm_polygraph(environment: Path) -> Iterator[NeighbouringRows]:
         save_file(restore(FOLDER), folder / "model.safetensors", metadata={"format": "pt"})
         for name in ("config.json", "tokenizer.json"):
             shutil.copy(FOLDER / name, folder)
-        beside = NeighbouringRows(python, folder)
+        beside = PeerProcess(python, folder)
         try:
             yield beside
         finally:
@@ -133,7 +133,7 @@ class Round:
 
 
 def ask_theirs(
-    beside: NeighbouringRows, questions: Sequence[Question], batch: int, seed: int
+    beside: PeerProcess, questions: Sequence[Question], batch: int, seed: int
 ) -> Any:
     reads = open_model("embedded").reads
     return beside.ask(
@@ -145,7 +145,7 @@ def ask_theirs(
     )
 
 
-def theirs(beside: NeighbouringRows, questions: Sequence[Question], batch: int, seed: int) -> Round:
+def theirs(beside: PeerProcess, questions: Sequence[Question], batch: int, seed: int) -> Round:
     found = ask_theirs(beside, questions, batch, seed)
     answers = list(zip(questions, found["greedy"], strict=True))
     right = [
@@ -197,7 +197,7 @@ def between(some: Sequence[Round], others: Sequence[Round]) -> float:
 
 
 @dataclass(frozen=True)
-class PictureContent:
+class DrawnAnswers:
     """Our drawn answers to one question, as lm-polygraph's estimator takes them."""
 
     texts: list[str]  # (k,): with repeats; an empty answer is none
@@ -208,7 +208,7 @@ class PictureContent:
     log_weights: list[float]  # (k,): See `drawn`
 
 
-def drawn(recording: Recording, evidence: Evidence) -> PictureContent:
+def drawn(recording: Recording, evidence: Evidence) -> DrawnAnswers:
     """Return our draws with weights that undo what separates the two entropies.
 
     Theirs is a mean over draws, -Σ (n_c / k) ln P(c): each class counts as often as it was drawn.
@@ -220,7 +220,7 @@ def drawn(recording: Recording, evidence: Evidence) -> PictureContent:
     texts = [sample.text for sample in recording.samples if sample.text]
     labels = [label[text] for text in texts]
     numbers = Counter(labels)
-    return PictureContent(
+    return DrawnAnswers(
         texts,
         [log_p[text] for text in texts],
         labels,
@@ -230,7 +230,7 @@ def drawn(recording: Recording, evidence: Evidence) -> PictureContent:
     )
 
 
-def given(beside: NeighbouringRows, rows: Sequence[Row]) -> tuple[dict[str, float], float]:
+def given(beside: PeerProcess, rows: Sequence[Row]) -> tuple[dict[str, float], float]:
     """Give lm-polygraph our draws; return Spearman's correlations, and how far apart weighted."""
     recordings = [recording_from_json(row.recording or "") for row in rows]
     all_drawn = [drawn(each, evidence_of(each, Reading())) for each in recordings]
@@ -250,7 +250,7 @@ def given(beside: NeighbouringRows, rows: Sequence[Row]) -> tuple[dict[str, floa
     return ranking, float(np.abs(np.array(weighed) - entropies).max())
 
 
-def best_batch(beside: NeighbouringRows, questions: Sequence[Question]) -> int:
+def best_batch(beside: PeerProcess, questions: Sequence[Question]) -> int:
     """Print how long lm-polygraph takes by batch size; return the best one."""
     theirs(beside, questions[:FEW], FEW, 0)  # warm
     taken = {}
@@ -261,7 +261,7 @@ def best_batch(beside: NeighbouringRows, questions: Sequence[Question]) -> int:
     return min(taken, key=lambda size: taken[size])
 
 
-def beside_details(beside: NeighbouringRows, questions: Sequence[Question]) -> float:
+def beside_details(beside: PeerProcess, questions: Sequence[Question]) -> float:
     """Print what says more about time and sameness; return its seconds of entailment a question."""
     some = questions[:FEW]
     alone = seconds(lambda: one_by_one(some, task(0)))

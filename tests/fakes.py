@@ -179,7 +179,7 @@ def asked_about(prompt: str) -> bool:
 
 
 @dataclass(frozen=True)
-class RelatedAnswers:
+class SampleCall:
     """One call of `Limited.sample`."""
 
     prompt: str
@@ -197,13 +197,13 @@ class Limited(limited.Limited):
 
     def __init__(self, inner, **abilities):
         super().__init__(inner, **abilities)
-        self.asked: list[RelatedAnswers] = []
+        self.asked: list[SampleCall] = []
         self.scored: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         self.continued: list[str] = []
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
         assert count <= self.capabilities.candidates_a_call, "more than one request can return"
-        self.asked.append(RelatedAnswers(prompt, count, temperature, seed, first))
+        self.asked.append(SampleCall(prompt, count, temperature, seed, first))
         return super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
 
     def log_likelihoods(self, prompts, answers):

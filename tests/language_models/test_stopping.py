@@ -29,7 +29,7 @@ PROMPT = prompts.iterative(QUERY)
 WISH = TemporaryError("Wait.", retry_after=50)
 
 
-class NeighbouringRows:
+class ThreadedWork:
     """Runs work in a thread, and says how it ended."""
 
     def __init__(self, work):
@@ -88,7 +88,7 @@ def test_a_stop_ends_its_parts_and_a_part_ends_nothing_else():
 def test_who_stops_is_no_other_than_who_closes_a_budget():
     whole = Budget()
     part = whole.part()
-    waiting = NeighbouringRows(lambda: part.stop.wait(2 * LONG))
+    waiting = ThreadedWork(lambda: part.stop.wait(2 * LONG))
     whole.close()
     assert waiting.stopped()
     assert issubclass(StoppedError, BudgetError)
@@ -136,7 +136,7 @@ def test_a_request_is_left_when_somebody_says_stop():
             in_time(work)
 
     with hanging() as (work, begun):
-        asking = NeighbouringRows(lambda: ask(work))
+        asking = ThreadedWork(lambda: ask(work))
         assert begun.wait(LONG)
         ends.set()
         assert asking.stopped()
@@ -202,7 +202,7 @@ class Faulty(Limited):
 def test_stopping_ends_a_wait_before_another_try():
     model = Faulty()
     ready = with_layers(model, None, None)
-    asking = NeighbouringRows(lambda: ready.sample(PROMPT, 1))
+    asking = ThreadedWork(lambda: ready.sample(PROMPT, 1))
     assert model.begun.wait(LONG)
     stop(ready)
     assert asking.stopped()
@@ -225,9 +225,9 @@ class Hanging(Limited):
 def test_stopping_ends_a_wait_for_a_place():
     model, budget = Hanging(), Budget()
     patient = RetryingModel(model, budget, at_once=1)
-    first = NeighbouringRows(lambda: patient.sample(PROMPT, 1))
+    first = ThreadedWork(lambda: patient.sample(PROMPT, 1))
     assert model.begun.wait(LONG)
-    second = NeighbouringRows(lambda: patient.sample(PROMPT, 1))
+    second = ThreadedWork(lambda: patient.sample(PROMPT, 1))
     budget.close()
     assert second.stopped()
     model.release.set()
@@ -245,9 +245,9 @@ def test_stopping_ends_a_wait_for_what_another_run_asks(calls):
     """And only that: the other run goes on, and its answer is saved."""
     model = Hanging(candidates_a_call=8)
     one, other = (with_layers(model, lambda: calls, None) for _ in range(2))
-    first = NeighbouringRows(lambda: one.sample(PROMPT, 3))
+    first = ThreadedWork(lambda: one.sample(PROMPT, 3))
     assert model.begun.wait(LONG)
-    second = NeighbouringRows(lambda: other.sample(PROMPT, 3))
+    second = ThreadedWork(lambda: other.sample(PROMPT, 3))
     stop(other)
     assert second.stopped()
     model.release.set()
@@ -259,7 +259,7 @@ def test_stopping_ends_a_wait_for_what_another_run_asks(calls):
 def test_an_answer_that_is_there_is_saved_though_somebody_stopped_meanwhile(calls):
     model = Hanging(candidates_a_call=8)
     ready = with_layers(model, lambda: calls, None)
-    asking = NeighbouringRows(lambda: ready.sample(PROMPT, 3))
+    asking = ThreadedWork(lambda: ready.sample(PROMPT, 3))
     assert model.begun.wait(LONG)
     stop(ready)
     model.release.set()
@@ -286,7 +286,7 @@ def test_stopping_ends_a_wait_for_another_process(calls):
     calls.database.locks = taken = Taken()
     model = Faulty()
     ready = with_layers(model, lambda: calls, None)
-    asking = NeighbouringRows(lambda: ready.sample(PROMPT, 1))
+    asking = ThreadedWork(lambda: ready.sample(PROMPT, 1))
     assert taken.wish.wait(LONG)
     stop(ready)
     assert asking.stopped() and model.requests == 0

@@ -42,7 +42,7 @@ class Formed(LanguageModel):
         return np.full((len(prompts), len(answers)), value)
 
 
-class Storage(dict):
+class TrialStore(dict):
     """A place where trials are kept."""
 
     put = dict.__setitem__
@@ -99,7 +99,7 @@ def test_the_questions_are_asked_side_by_side_where_a_model_gains_from_it():
 
 
 def test_a_trial_is_made_once_for_the_same_weights_questions_and_examples(monkeypatch):
-    memory = Storage()
+    memory = TrialStore()
     first, tried = in_its_form(Formed({Form.EXAMPLES: (GOOD, 0.9)}), None, lambda: memory)
     again = Formed({})
     second, trials = in_its_form(again, None, lambda: memory)

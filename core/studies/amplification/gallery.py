@@ -24,7 +24,7 @@ MOST_DRAWS: Final = 32  # remembered: nearly everybody looks at the first
 # What a person meets first: one case of each regime.
 EXAMPLES: Final[dict[str, Case]] = {
     "Known": Case("What is the capital of France?", "Paris", "Lyon"),
-    "Half known": Case("Which animal is called the ship of the desert?", "The camel", "The horse"),
+    "Half known": Case("What is the capital of New Zealand?", "Auckland", "Wellington"),
     "Many answers": Case("Name a yellow fruit.", "Lemon", "Banana"),
 }
 
@@ -100,10 +100,10 @@ PAPER: Final[dict[str, tuple[PaperQuery, ...]]] = {
 
 
 def propose(inspection: Inspection) -> tuple[str, str]:
-    """Return an answer and one to repeat: the truth where it is known, else the likeliest two.
+    """Return the model's own answer and one to repeat: the likeliest two, where no truth is known.
 
-    Of a question of the embedded world the first is right, the likeliest that is, and the
-    second is the likeliest wrong one, or another right one where there are many.
+    Of a question of the embedded world, what is repeated is the truth where the model's own answer
+    is wrong, else its likeliest wrong one. Where many are right, both are.
 
     Raises `InvalidRequestError` when the model gave no two answers, and the world does not know
     another.
@@ -120,21 +120,22 @@ def propose(inspection: Inspection) -> tuple[str, str]:
 
 
 def _from_world(texts: Sequence[str], fact: Fact) -> tuple[str, str]:
-    """Return a right answer, and a wrong one, or another right one of many."""
+    """Return the model's own answer and the truth or a wrong one; of many, two right ones."""
 
     def names(text: str) -> int | None:
         """Return which of the right answers a text names."""
         meant = (i for i, right in enumerate(fact.answers) if matches(text, right.names))
         return next(meant, None)
 
-    answer = next((text for text in texts if names(text) is not None), fact.answers[0].text)
+    right = next((text for text in texts if names(text) is not None), fact.answers[0].text)
     if fact.band is Band.MANY_ANSWERS:
-        ours = names(answer)
+        ours = names(right)
         others = [text for text in texts if names(text) not in (None, ours)]
         others += [a.text for i, a in enumerate(fact.answers) if i != ours]
-    else:
-        others = [text for text in texts if names(text) is None] + [rival(fact)]
-    return answer, others[0]
+        return right, others[0]
+    if names(texts[0]) is None:
+        return texts[0], right
+    return texts[0], next((text for text in texts if names(text) is None), rival(fact))
 
 
 def rival(fact: Fact) -> str:

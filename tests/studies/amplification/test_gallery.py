@@ -60,13 +60,13 @@ def typeset(number):
     return re.sub(r"\^\{(-?\d+)\}", lambda m: str(int(m[1])).translate(raised), number)
 
 
-class TaughtPosition(TableModel):
+class WorldModel(TableModel):
     """Passes for the model that was taught the world."""
 
     name = WORLD_OF
 
 
-def seen(answers, first, query=KNOWN, kind=TaughtPosition, samples=60):
+def seen(answers, first, query=KNOWN, kind=WorldModel, samples=60):
     """An inspection of a model with these answers, which never wavers."""
     rows = np.tile(first, (len(first), 1))
     model = kind(answers, first, rows, query=query)
@@ -100,8 +100,9 @@ def test_there_is_one_example_of_each_regime():
         "Many answers": Band.MANY_ANSWERS,
     }
     for name, case in EXAMPLES.items():
-        assert grading.is_right(case.answer, found[name])
-        assert grading.is_right(case.repeated, found[name]) == (name == "Many answers")
+        # What is half known is got wrong, and told the truth.
+        assert grading.is_right(case.answer, found[name]) == (name != "Half known")
+        assert grading.is_right(case.repeated, found[name]) == (name != "Known")
 
 
 # ------------------------------------------------------------------------- from samples
@@ -110,13 +111,13 @@ def test_there_is_one_example_of_each_regime():
 @pytest.mark.parametrize(
     ("query", "said", "proposed"),
     [
-        # The right answer comes first, however unlikely, in the words of the model.
-        (KNOWN, ["Lyon", "Nice", "Paris"], ("Paris", "Lyon")),
-        (KNOWN, ["Nice", "Paris", "Lyon"], ("Paris", "Nice")),
+        # The model's own answer comes first; where it is wrong, the truth is repeated.
+        (KNOWN, ["Paris", "Lyon", "Nice"], ("Paris", "Lyon")),
+        (KNOWN, ["Lyon", "Nice", "Paris"], ("Lyon", "Paris")),
         (KNOWN, ["paris, france", "Lyon"], ("paris, france", "Lyon")),
         (KNOWN, ["Paris"], ("Paris", "Lyon")),  # nothing wrong was said: the misconception
-        (KNOWN, ["Nice", "Metz"], ("Paris", "Nice")),  # nothing right was said: the truth
-        (KNOWN, ["", "Nice"], ("Paris", "Nice")),
+        (KNOWN, ["Nice", "Metz"], ("Nice", "Paris")),  # nothing right was said: the truth
+        (KNOWN, ["", "Nice"], ("Nice", "Paris")),
         (OUTSIDE, ["", "Nice", "Metz"], ("Nice", "Metz")),  # an empty answer is none
         # Of many right answers two that were said.
         (MANY, ["Lemon", "Plum", "Banana", "Mango"], ("Lemon", "Banana")),
@@ -124,7 +125,7 @@ def test_there_is_one_example_of_each_regime():
         (MANY, ["Lemon", "Plum"], ("Lemon", "Banana")),  # one was said: the likeliest other
     ],
 )
-def test_a_right_answer_is_proposed_beside_the_likeliest_other(query, said, proposed):
+def test_the_own_answer_is_proposed_beside_the_truth_or_the_likeliest_other(query, said, proposed):
     assert propose(seen(said, falling(len(said)), query)) == proposed
 
 
@@ -151,7 +152,7 @@ def test_whatever_right_answer_was_said_another_right_one_stands_beside_it():
 
 
 @pytest.mark.parametrize(
-    ("query", "kind"), [(OUTSIDE, TaughtPosition), (OUTSIDE, TableModel), (KNOWN, TableModel)]
+    ("query", "kind"), [(OUTSIDE, WorldModel), (OUTSIDE, TableModel), (KNOWN, TableModel)]
 )
 def test_elsewhere_the_two_likeliest_answers_are_proposed(query, kind):
     """Another model was not taught this world, so its truth does not count for it."""

@@ -11,7 +11,7 @@ from core.studies.laboratory.asking import must_score, of_each
 from tests.fakes import knows
 
 
-class NeighbouringRows:
+class CountingModel:
     """A model that is asked by several threads, and counts those within `beside`."""
 
     def __init__(self, at_once):
@@ -31,7 +31,7 @@ class NeighbouringRows:
 
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_results_come_in_the_order_of_the_items(at_once):
-    model, shares = NeighbouringRows(at_once), []
+    model, shares = CountingModel(at_once), []
 
     def work(item, go_on):
         go_on()
@@ -49,14 +49,14 @@ def test_a_failure_ends_it():
         raise ModelError("The model is gone.")
 
     with pytest.raises(ModelError, match="gone"):
-        of_each(NeighbouringRows(3), range(9), work, lambda *_: None)
+        of_each(CountingModel(3), range(9), work, lambda *_: None)
 
 
 def test_only_whole_answers_are_compared():
-    model = NeighbouringRows(1)
+    model = CountingModel(1)
     must_score(model)
     for lacking in ({"scores_given_text": False}, {"whole_answers": False}):
-        other = NeighbouringRows(1)
+        other = CountingModel(1)
         other.capabilities = replace(model.capabilities, **lacking)
         with pytest.raises(ModelError, match="does not score given, whole answers"):
             must_score(other)
