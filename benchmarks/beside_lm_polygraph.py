@@ -132,9 +132,7 @@ class Round:
     right: NDArray[np.bool_]  # (2, n): by *same answer* and by F1; lm-polygraph serves the greedy
 
 
-def ask_theirs(
-    beside: PeerProcess, questions: Sequence[Question], batch: int, seed: int
-) -> Any:
+def ask_theirs(beside: PeerProcess, questions: Sequence[Question], batch: int, seed: int) -> Any:
     reads = open_model("embedded").reads
     return beside.ask(
         "inspect",
