@@ -12,8 +12,6 @@ TERMS: Final[dict[str, str]] = {
     "answer to question Q is …”, and watching the model’s next answer.",
     "Answer in the prompt": "An answer that the prompt gives before it asks: “One answer to "
     "question Q is …”. What a model knows does not depend on it.",
-    "Answer or abstain": "The decision: serve the model’s answer when the doubt is below λ, "
-    "otherwise say that it does not know.",
     "Attention head": "The part of a transformer that decides how much each earlier piece of the "
     "text counts for the next word. Its weights sum to 1, so repeated text takes weight away "
     "from the question.",
@@ -39,6 +37,8 @@ TERMS: Final[dict[str, str]] = {
     "are equally likely. Home shows the semantic entropy.",
     "Epistemic uncertainty": "Doubt from lack of knowledge: the model has not learnt the answer. "
     "More training would remove it. This doubt is the reason to abstain.",
+    "Estimator": "How the joint distribution is found: from exact likelihoods (Algorithm 3), from "
+    "the likelihoods of the model’s own answers, or by counting. What the model can do decides it.",
     "Form": "How a model is asked: our prompt alone, behind worked examples, or as a turn of a "
     "chat. The form is found by trying, and belongs to every result.",
     "Greedy answer": "The answer when the model always takes the likeliest next token "
@@ -59,6 +59,8 @@ TERMS: Final[dict[str, str]] = {
     "out. The paper draws answers at random instead.",
     "Log-likelihood": "The logarithm of the probability that the model gives to a whole text, "
     "in nats. 0 is certain, −2.3 is one in ten, −4.6 one in a hundred.",
+    "Look": "One calibration on labelled data, or one choice of their rows. All looks at the same "
+    "labels share δ: the first may spend half of it, the second a quarter, and so on.",
     "Minimum conditional entropy": "How undecided the model remains after the most decisive "
     "answer in the prompt. Low when the model copies, but also when it is sure.",
     "Misconception": "A wrong answer that part of the training documents’ authors believe, so the "
@@ -76,7 +78,7 @@ TERMS: Final[dict[str, str]] = {
     "Pair covariance": "How much more often the same answer comes twice in a row than by chance. "
     "High means that the model repeats the answer in the prompt.",
     "Policy": "A threshold for one score, its guarantee, and the only pipeline (model, prompt, "
-    "settings) that it holds for.",
+    "settings) for which it holds.",
     "Price list": "How much is answered for each of seven targets. They are tested as one family, "
     "each at a seventh of δ, so that a promise holds even if it is chosen after looking.",
     "Product distribution": "How probable each pair would be if the answer in the prompt made no "
@@ -111,8 +113,10 @@ TERMS: Final[dict[str, str]] = {
     "settings; Calibration finds others.",
     "Tokens of an answer": "An answer is cut after so many tokens; a line break ends it, too. The "
     "default thresholds hold for 32.",
-    "Too little sampled": "The answers found cover so little of the probability that a low score "
-    "means nothing. More answers may decide it.",
+    "Verdict": "“Believe it”: a policy promises few errors here, the doubt is below λ, and telling "
+    "the model another answer hardly changes this one. “Perhaps”: the answer is served, but gives "
+    "way, or no small error is promised. “I don’t know”: the doubt is at least λ. “Can’t tell yet”: "
+    "too little of the probability was seen, or no policy fits.",
     "Weighted doubt": "Mutual information plus a fixed part of two other doubts, in nats: that of "
     "self-verification, and that so little of the probability was seen. It decides for SmolLM2. "
     "Symbol W.D.",
