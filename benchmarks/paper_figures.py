@@ -33,7 +33,6 @@ from core.data.world.facts import Band
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.reports.evaluation import words
-from core.studies.evaluation.comparison import compare
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.mixing import RULES, mix
 from core.studies.evaluation.reading import Filter, Run
@@ -45,6 +44,7 @@ from core.studies.evaluation.results import (
     read_results,
 )
 from core.studies.evaluation.run import evaluate, survey
+from core.studies.evaluation.score_comparison import compare
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Sampling

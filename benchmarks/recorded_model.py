@@ -51,7 +51,7 @@ from core.studies.evaluation import bundled
 from core.studies.evaluation.files import LOCK, UNFINISHED, hold, parts_of, whole_lines
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Filter, Run
-from core.studies.evaluation.recorded import open_recorded, provenance_of, recorded_answers
+from core.studies.evaluation.recorded_answers import open_recorded, provenance_of, recorded_answers
 from core.studies.evaluation.results import (
     RESAMPLES,
     Results,

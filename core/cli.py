@@ -52,7 +52,11 @@ from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification,
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.costs import plan, plan_curves, quick_plan
 from core.studies.evaluation.files import RunError
-from core.studies.evaluation.recorded import open_recorded, recorded_answer, recorded_elsewhere
+from core.studies.evaluation.recorded_answers import (
+    open_recorded,
+    recorded_answer,
+    recorded_elsewhere,
+)
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, read

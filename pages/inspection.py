@@ -13,9 +13,9 @@ from core.ui import downloads, frame, policy_badge, saved_result
 from core.ui.calibration import policy
 from core.ui.folds import fold
 from core.ui.header import page_header
-from core.ui.inspection import recorded
-from core.ui.inspection.beside import beside, offer
+from core.ui.inspection import larger_model
 from core.ui.inspection.claims import claims
+from core.ui.inspection.comparison import comparison, offer_comparison
 from core.ui.inspection.conditional_answers import conditional_answers
 from core.ui.inspection.details import details, files
 from core.ui.inspection.form import ask, record
@@ -54,7 +54,7 @@ def inspect() -> None:
     frame.tab_title(inspection.query)
     if opened is not None:
         badge.empty()
-        if beside(inspection):
+        if comparison(inspection):
             return
     elif inspection.verdict.rule is None:
         with badge:
@@ -64,14 +64,14 @@ def inspect() -> None:
         conditional_answers(inspection)
         matrices(inspection)
         if not inspection.conceals:
-            recorded.offer(inspection)
+            larger_model.offer(inspection)
         behind(inspection, live=opened is None)
     with st.container(horizontal=True):
         if all_of_it and not inspection.recording.request.front:  # the curve asks without it
             amplify(inspection)
         downloads.menu(partial(files, inspection, opened))
         if id := opened.id if opened else saved_view(inspection):
-            offer(id)
+            offer_comparison(id)
         if opened is None:
             saved_result.permalink(saved_view(inspection), partial(keep_view, inspection))
 

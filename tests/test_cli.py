@@ -32,7 +32,7 @@ from core.studies.amplification import curve
 from core.studies.amplification.curve import Case
 from core.studies.calibration import calibration as study
 from core.studies.calibration.example import EXAMPLE
-from core.studies.evaluation.recorded import recorded_answers
+from core.studies.evaluation.recorded_answers import recorded_answers
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run

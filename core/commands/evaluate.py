@@ -28,7 +28,6 @@ from core.reports.evaluation import words
 from core.reports.text import table
 from core.studies import costs
 from core.studies.evaluation import mixing
-from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.deciding import decide
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.label_views import view
@@ -46,6 +45,7 @@ from core.studies.evaluation.results import (
 from core.studies.evaluation.rows import RIGHT
 from core.studies.evaluation.run import Questions, most, reading_in, survey
 from core.studies.evaluation.run import evaluate as ask_all
+from core.studies.evaluation.score_comparison import ScoreComparison, compare
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.request import MAX_FRONT_CHARACTERS

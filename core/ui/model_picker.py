@@ -18,11 +18,11 @@ from core.language_models.trial import QUESTIONS
 from core.reports.result_files import NOT_VERIFIED
 from core.store.errors import StoreError
 from core.studies.costs import calls
-from core.studies.evaluation.recorded import recorded_answers
+from core.studies.evaluation.recorded_answers import recorded_answers
 from core.ui import lending, model_listing, model_opening
 from core.ui.components import model_before
 from core.ui.glossary import TERMS
-from core.ui.inspection import recorded
+from core.ui.inspection import larger_model
 from core.ui.model import EMBEDDED, budget, choose, current, is_chosen, name_in_use, trial
 from core.ui.model_listing import ListedService
 from core.ui.results import storage
@@ -107,9 +107,9 @@ def _show(is_open: bool) -> None:
 @st.dialog("Which model answers?", width="large", on_dismiss=partial(_show, is_open=False))
 def _choice() -> None:
     _recent_models()
-    if answer := recorded.choice():
+    if answer := larger_model.choice():
         _show(False)
-        recorded.show(answer)
+        larger_model.show(answer)
     kind = st.radio(
         "Kind",
         list(BACK_ENDS),

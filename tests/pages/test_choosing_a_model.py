@@ -15,7 +15,7 @@ from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.forms import in_front
 from core.language_models.registry import BACK_ENDS
 from core.reports.result_files import NOT_VERIFIED
-from core.studies.evaluation.recorded import recorded_answers, recording_title
+from core.studies.evaluation.recorded_answers import recorded_answers, recording_title
 from core.ui import model_listing, model_opening, model_picker
 from core.ui.results import storage
 from core.ui.runs import widget

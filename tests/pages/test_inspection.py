@@ -15,7 +15,7 @@ from core.data.world.facts import facts
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
 from core.reports.inspection.words import QUICK, likely, read_outcome, untaught_words
-from core.studies.evaluation.recorded import recorded_answers
+from core.studies.evaluation.recorded_answers import recorded_answers
 from core.studies.examples import EXAMPLES
 from core.studies.inspection import serialise
 from core.studies.inspection.certificates import default_policy

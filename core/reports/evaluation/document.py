@@ -13,11 +13,11 @@ from core.codec import count_of
 from core.reports.evaluation import words
 from core.reports.papers_figures import mixture, precision_recall
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.studies.evaluation.comparison import ScoreComparison, compare, lead, ranking
 from core.studies.evaluation.mixing import kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.rows import RIGHT_BY
 from core.studies.evaluation.run import reading_in
+from core.studies.evaluation.score_comparison import ScoreComparison, compare, lead, ranking
 from core.uncertainty.scores import SCORES
 
 READING: Final = (

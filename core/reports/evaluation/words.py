@@ -17,13 +17,6 @@ from core.data.datasets.world import NEVER_TAUGHT
 from core.reports import text
 from core.reports.text import brackets, by_other
 from core.studies.evaluation import mixing
-from core.studies.evaluation.comparison import (
-    FEWEST_OF_A_KIND,
-    BestScore,
-    ScoreComparison,
-    lead,
-    ranking,
-)
 from core.studies.evaluation.deciding import PolicyDecisions
 from core.studies.evaluation.listing import QuestionPoints
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, MixtureResult
@@ -37,7 +30,14 @@ from core.studies.evaluation.results import (
     share_right,
 )
 from core.studies.evaluation.rows import Match
-from core.studies.evaluation.sides import RunSide, SharedQuestions
+from core.studies.evaluation.run_comparison import RunSide, SharedQuestions
+from core.studies.evaluation.score_comparison import (
+    FEWEST_OF_A_KIND,
+    BestScore,
+    ScoreComparison,
+    lead,
+    ranking,
+)
 from core.studies.inspection.certificates import SCORE
 from core.studies.provenance import Provenance
 from core.uncertainty.scores import SCORES
@@ -520,8 +520,8 @@ def decisions(decided: PolicyDecisions) -> list[str]:
     ]
 
 
-def sides(both: SharedQuestions) -> str:
-    """Return how many questions two runs share; name some that one has alone."""
+def overlap(both: SharedQuestions) -> str:
+    """Say how many questions two runs share, and which some others are."""
     others = [f"“{one_line(both.here.queries[row])}”" for row in both.at_others]
     common = len(both) + len(others)
     alone = (len(np.unique(run.questions)) - common for run in (both.here, both.there))

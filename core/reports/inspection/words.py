@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from core.codec import count_of, no_more, percent
 from core.data.world.facts import Fact
-from core.studies.evaluation.recorded import source_of
+from core.studies.evaluation.recorded_answers import source_of
 from core.studies.inspection.certificates import MODELS, certified_model, default_policy
 from core.studies.inspection.grading import Judgement
 from core.studies.inspection.hindrances import remainder

@@ -14,7 +14,7 @@ from core.reports.evaluation.words import provenance
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.recorded import provenance_of
+from core.studies.evaluation.recorded_answers import provenance_of
 from core.ui.evaluation.runs import runs
 from core.ui.messages import problem
 

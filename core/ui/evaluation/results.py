@@ -26,10 +26,10 @@ from core.studies.inspection.certificates import certified_model, default_policy
 from core.ui import downloads, figures
 from core.ui.calibration import policy as policies
 from core.ui.evaluation.cells import digest, source_name
-from core.ui.evaluation.compare import compare
 from core.ui.evaluation.measures import is_bundled, rows_of
 from core.ui.evaluation.mixtures import mixtures
 from core.ui.evaluation.rows import chosen_row, rows
+from core.ui.evaluation.run_comparison import compare
 from core.ui.evaluation.runs import complaint
 from core.ui.evaluation.scores import scores
 from core.ui.evaluation.views import note_view

@@ -16,8 +16,8 @@ from core.reports.evaluation import words
 from core.reports.evaluation.document import aurocs, differences, report
 from core.reports.papers_figures import FIGURE_5, precision_recall
 from core.reports.report import Picture
-from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures, share_right
+from core.studies.evaluation.score_comparison import ScoreComparison, compare
 from core.ui import downloads, figures
 from core.ui.evaluation.form import FOLD
 from core.ui.evaluation.measures import measures

@@ -24,7 +24,7 @@ from core.studies.inspection.verdict import SCORE, Decision
 from core.studies.lanes import PREPARED
 from core.ui import figures, model_opening
 from core.ui.calibration import policy
-from core.ui.inspection import recorded
+from core.ui.inspection import larger_model
 from core.ui.inspection.form import ask_as_typed, ask_instead
 from core.ui.inspection.recordings import example_inspection
 from core.ui.inspection.sampling import compare, larger_numbers
@@ -50,7 +50,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         with scale:
             figures.show(reports.doubt(inspection, references), "doubt")
         if inspection.conceals:  # what says more comes before what is made up
-            recorded.offer(inspection)
+            larger_model.offer(inspection)
             with st.container(horizontal=True):
                 if not quotes(inspection):
                     reveal(inspection)

@@ -12,7 +12,9 @@ from core.abstention.intervals import Interval
 from core.abstention.paired import delong, holm
 from core.reports.evaluation import words
 from core.studies.evaluation.bundled import FOLDER
-from core.studies.evaluation.comparison import (
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.results import measure_run, read_results
+from core.studies.evaluation.score_comparison import (
     ENOUGH_FOR_DELONG,
     ScoreComparison,
     adjust,
@@ -20,8 +22,6 @@ from core.studies.evaluation.comparison import (
     lead,
     ranking,
 )
-from core.studies.evaluation.reading import Run
-from core.studies.evaluation.results import measure_run, read_results
 from core.uncertainty.scores import SCORES
 from tests.studies.evaluation.worlds import written
 

@@ -15,7 +15,13 @@ from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.rows import SCHEMA
 from core.studies.evaluation.run import evaluate
-from core.studies.evaluation.sides import Change, compared_sides, differences, in_common, sides
+from core.studies.evaluation.run_comparison import (
+    Change,
+    compare_scores,
+    differences,
+    in_common,
+    shared_questions,
+)
 from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
 
 INFORMATION = "mutual_information"
@@ -33,14 +39,14 @@ def both(tmp_path):
     here = (row(0.1, True), row(0.2, False) | right, row(0.9, True), row(None, False))
     here = (*here, row(0.5, True))
     there = (row(0.3, True), row(0.9, True, "blue"), row(0.8, False), row(0.1, False))
-    return sides(
+    return shared_questions(
         read_results(written(tmp_path / "here", *here)),
         read_results(written(tmp_path / "there", *there)),
     )
 
 
 def test_rows_of_the_same_question_are_put_together(both):
-    assert words.sides(both) == "4 questions in both; 1 only in this run, 0 only in the other."
+    assert words.overlap(both) == "4 questions in both; 1 only in this run, 0 only in the other."
     assert both.at_here.tolist() == both.at_there.tolist() == [0, 1, 2, 3]
     assert both.scores == (INFORMATION,)
 
@@ -51,10 +57,10 @@ def test_questions_are_the_same_however_typed_and_left_out_with_other_right_answ
     table = both.there.table.drop(["answers"]).append_column("answers", pa.array(answers))
     there = replace(both.there, table=table.select(SCHEMA.names))
     there.queries[:] = [f" {query.upper().rstrip('?')} " for query in there.queries]
-    again = sides(both.here, there)
+    again = shared_questions(both.here, there)
     assert again.at_here.tolist() == again.at_there.tolist() == [0, 1]
     assert again.at_others.tolist() == [2, 3]
-    assert words.sides(again) == (
+    assert words.overlap(again) == (
         "4 questions in both; 1 only in this run, 0 only in the other. Left out, for "
         "other answers count as right in the other run: 2 questions (“What is question number "
         "2?” and “What is question number 3?”)."
@@ -64,9 +70,9 @@ def test_questions_are_the_same_however_typed_and_left_out_with_other_right_answ
 def test_of_a_question_asked_twice_the_first_row_counts(both):
     both.here.queries[4] = both.here.queries[0]
     both.there.queries[3] = both.there.queries[0]
-    again = sides(both.here, both.there)
+    again = shared_questions(both.here, both.there)
     assert again.at_here.tolist() == again.at_there.tolist() == [0, 1, 2]
-    assert words.sides(again) == "3 questions in both; 1 only in this run, 0 only in the other."
+    assert words.overlap(again) == "3 questions in both; 1 only in this run, 0 only in the other."
 
 
 @pytest.mark.parametrize(
@@ -96,7 +102,7 @@ def test_questions_as_a_table(both):
 
 def test_right_answers_and_measures_of_both(both, monkeypatch):
     monkeypatch.setattr(resampled, "ENOUGH", 0)
-    (side,) = compared_sides(both, 200)
+    (side,) = compare_scores(both, 200)
     assert (side.right_here, side.right_there) == (0.5, 0.5)
     assert (side.only_here, side.only_there, side.chance) == (1, 1, 1.0)
     assert side.by.values == (0.75, 0.25)  # of two wrong and two right answers
@@ -121,9 +127,9 @@ def test_the_paired_bootstrap_draws_the_same_questions_of_both(tmp_path):
     for name, samples in (("here", 10), ("there", 4)):
         evaluate(surveyed(questions(60)), task(World(), samples), tmp_path / name)
         runs.append(read_results(Run(tmp_path / name)))
-    both = sides(*runs)
+    both = shared_questions(*runs)
     assert differences(runs[0].run, runs[1].run) == ["k = 4 there, 10 here"]
-    found = {side.score: side for side in compared_sides(both, 80)}
+    found = {side.score: side for side in compare_scores(both, 80)}
     uneven = [(side.only_here, side.only_here + side.only_there) for side in found.values()]
     splits = [binomtest(k, n).pvalue if n else 1.0 for k, n in uneven]
     family = holm([*splits, *(side.by.p_value for side in found.values())])
@@ -164,7 +170,7 @@ def test_runs_without_a_common_question(tmp_path):
     here = read_results(written(tmp_path / "here", row(0.1, True)))
     there = read_results(written(tmp_path / "there", row(0.1, True)))
     there.queries[0] = "Another?"
-    none = sides(here, there)
+    none = shared_questions(here, there)
     assert len(none) == 0 and none.of(Change.ALL, INFORMATION).tolist() == []
-    (side,) = compared_sides(none, 5)
+    (side,) = compare_scores(none, 5)
     assert math.isnan(side.right_here) and math.isnan(side.by.difference.value)

@@ -5,7 +5,7 @@ import streamlit as st
 from core.data.world.plain import plain
 from core.reports.inspection.words import STAMPS, Headline, read_outcome
 from core.studies.evaluation.bundled import folders
-from core.studies.evaluation.recorded import (
+from core.studies.evaluation.recorded_answers import (
     RecordedAnswer,
     recorded_answers,
     recorded_elsewhere,

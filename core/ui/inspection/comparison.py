@@ -31,7 +31,7 @@ WHICH: Final[Mapping[str, str]] = {
 }
 
 
-def beside(here: Inspection) -> bool:
+def comparison(here: Inspection) -> bool:
     """Draw an inspection beside the one that the address names, and say whether it names one."""
     id = st.query_params.get(BESIDE)
     if not id:
@@ -49,7 +49,7 @@ def beside(here: Inspection) -> bool:
     return True
 
 
-def offer(id: str) -> None:
+def offer_comparison(id: str) -> None:
     """Let the person choose another saved inspection, to be put beside the one of this id."""
     try:
         results = storage().results.search("", "inspection", limit=MOST_OFFERED).results

@@ -11,21 +11,21 @@ from core.charts import evaluation as charts
 from core.codec import count_of, finite, list_of
 from core.reports.evaluation import words
 from core.reports.evaluation.words import number_shown, p_in_words, percent, with_interval
-from core.studies.evaluation.comparison import FEWEST_OF_A_KIND
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import RESAMPLES, Results, affordable, read_results, stamp
-from core.studies.evaluation.sides import (
+from core.studies.evaluation.run_comparison import (
     HERE,
     THERE,
     Change,
     RunSide,
     SharedQuestions,
-    compared_sides,
+    compare_scores,
     differences,
     in_common,
-    sides,
+    shared_questions,
 )
+from core.studies.evaluation.score_comparison import FEWEST_OF_A_KIND
 from core.ui import downloads
 from core.ui.evaluation.cells import MOST_SHOWN, NATS, chosen_place, digest
 from core.ui.evaluation.choice import choose
@@ -86,8 +86,10 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
     except RunError as error:
         _complain(error, runs)
         return
-    both = memory_of("results_sides", results, partial(sides, results, there), version)
-    st.text(words.sides(both))
+    both = memory_of(
+        "shared_questions", results, partial(shared_questions, results, there), version
+    )
+    st.text(words.overlap(both))
     st.text(
         f"What differs: {list_of(different, most=MOST_NAMED)}."
         if different
@@ -140,12 +142,12 @@ def _scores(both: SharedQuestions) -> tuple[RunSide, ...]:
     every = run(
         PLACE,
         key,
-        lambda: Job(lambda job: compared_sides(both, number, job.progress)),
+        lambda: Job(lambda job: compare_scores(both, number, job.progress)),
         on_press=not affords,
         cancelled="Cancelled.",
     )
     offer_run(INTERVALS, "results_sides_intervals", PLACE, key)
-    shown_now = every or memory_of("results_sides_plain", both, lambda: compared_sides(both, 0))
+    shown_now = every or memory_of("results_sides_plain", both, lambda: compare_scores(both, 0))
     other = words.label_heading(both.here).removeprefix("right ")
     columns = {
         "score": [charts.symbol_of(each.score) for each in shown_now],

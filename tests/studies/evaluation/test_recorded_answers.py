@@ -9,7 +9,7 @@ import pytest
 from core.reports.inspection.words import outcome
 from core.studies.evaluation.bundled import PROVENANCE, folders
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.recorded import (
+from core.studies.evaluation.recorded_answers import (
     open_recorded,
     recorded_answer,
     recorded_answers,

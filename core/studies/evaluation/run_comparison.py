@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from core.abstention.resampled import ResampledMeasures, resample
 from core.data.tabular.columns import question_keys
-from core.studies.evaluation.comparison import ScoreComparison, adjusted_p_values
 from core.studies.evaluation.listing import Table, doubt_cells
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import CONFIDENCE, Results, share_right
 from core.studies.evaluation.run import differences_between
+from core.studies.evaluation.score_comparison import ScoreComparison, adjusted_p_values
 from core.studies.progress import Progress, silent
 
 HERE, THERE = "this run", "the other"
@@ -112,7 +112,7 @@ class SharedQuestions:
         return columns
 
 
-def sides(here: Results, there: Results) -> SharedQuestions:
+def shared_questions(here: Results, there: Results) -> SharedQuestions:
     """Put the rows of two runs beside each other, by their questions."""
     one, other = _first_rows(here), _first_rows(there)
     pairs = np.array([(one[key], other[key]) for key in one if key in other], np.int64)
@@ -189,7 +189,7 @@ class RunSide:
     by: ScoreComparison
 
 
-def compared_sides(
+def compare_scores(
     both: SharedQuestions, number: int, progress: Progress = silent
 ) -> tuple[RunSide, ...]:
     """Compare the AUROC of every score in this run with that in the other.
