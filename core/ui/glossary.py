@@ -115,8 +115,8 @@ TERMS: Final[dict[str, str]] = {
     "default thresholds hold for 32.",
     "Verdict": "“Believe it”: a policy promises few errors here, the doubt is below λ, and telling "
     "the model another answer hardly changes this one. “Perhaps”: the answer is served, but gives "
-    "way, or no small error is promised. “I don’t know”: the doubt is at least λ. “Can’t tell yet”: "
-    "too little of the probability was seen, or no policy fits.",
+    "way, or no small error is promised. “I don’t know”: the doubt is at least λ. “Can’t tell "
+    "yet”: too little of the probability was seen, or no policy fits.",
     "Weighted doubt": "Mutual information plus a fixed part of two other doubts, in nats: that of "
     "self-verification, and that so little of the probability was seen. It decides for SmolLM2. "
     "Symbol W.D.",
