@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.language_models.language_model import LanguageModel
 from core.once import once
-from core.reports.amplification.words import percent
+from core.reports.amplification.words import percent_in_short
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.taught import has_taught_words
 from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
@@ -149,7 +149,7 @@ def _numbers(lanes: list[Lane]) -> None:
             "told": [one.told for one in lanes],
         }
         | {
-            f"{times} ×": [percent(one.steps[at].own) for one in lanes]
+            f"{times} ×": [percent_in_short(one.steps[at].own) for one in lanes]
             for at, times in enumerate(TIMES)
         },
         hide_index=True,

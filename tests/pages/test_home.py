@@ -86,6 +86,7 @@ def test_the_table_says_what_the_lanes_show(app):
     table = numbers(app)
     assert list(table["question"]) == list(PREPARED)
     assert list(table["its own answer"])[:2] == ["Paris", "Banana"]
+    assert next(iter(table["100 ×"])) == "> 99.9%"
     assert list(table.columns)[3:] == [f"{times} ×" for times in TIMES]
 
 

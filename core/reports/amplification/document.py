@@ -14,7 +14,7 @@ from core.reports.amplification.words import (
     SHARES,
     meaning,
     medians,
-    percent,
+    percent_in_short,
     remarks,
     truth,
     verdict,
@@ -80,10 +80,7 @@ def answers(curve: Amplification) -> tuple[str, str]:
     ours, theirs = first.log_likelihood_answer, first.log_likelihood_repeated
     if ours is None or theirs is None or first.repetitions:
         return case.answer, case.repeated
-    before, again = (
-        percent(math.exp(value)).replace("less than", "<").replace("more than", ">")
-        for value in (ours, theirs)
-    )
+    before, again = (percent_in_short(math.exp(value)) for value in (ours, theirs))
     return f"{case.answer} ({before})", f"{case.repeated} ({again})"
 
 

@@ -172,6 +172,11 @@ def percent(share: float) -> str:
     return "more than 99.9%" if share > 0.999 else f"{share:.1%}"
 
 
+def percent_in_short(share: float) -> str:
+    """Return the same with signs, as for a cell of a table."""
+    return percent(share).replace("less than", "<").replace("more than", ">")
+
+
 def medians(curves: Sequence[Amplification]) -> tuple[str, str]:
     """Return what repeating does to the median of curves: in a few words, and in numbers.
 
