@@ -60,7 +60,7 @@ from core.studies.evaluation.recorded_answers import (
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, read
-from core.studies.inspection.quick import ANSWERS, quick_look
+from core.studies.inspection.quick_look import ANSWERS, quick_look
 from core.studies.inspection.recorder import check_samples, record, usual_request
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.taught import in_taught_words

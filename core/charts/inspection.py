@@ -20,7 +20,7 @@ from core.once import once
 from core.studies.inspection.conditional_rows import ConditionalRows
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.inspection import display as shown
-from core.studies.inspection.stopping import GrowthPoint
+from core.studies.inspection.stopping_rule import GrowthPoint
 from core.studies.inspection.verdict import CERTIFIED, INFORMED, Decision
 from core.uncertainty.scores import SCORES
 

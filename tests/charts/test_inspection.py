@@ -19,7 +19,7 @@ from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.stopping import growth
+from core.studies.inspection.stopping_rule import growth
 from core.studies.inspection.verdict import CERTIFIED, DecisionRule
 from core.uncertainty.scores import SCORES, Score
 from tests.charts.drawing import check, only_text, rows_of, spec_of

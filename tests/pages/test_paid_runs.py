@@ -10,7 +10,7 @@ from core.language_models.trial import QUESTIONS
 from core.reports.inspection.words import QUICK
 from core.store.database import Database
 from core.store.results import SavedResults
-from core.studies.inspection.quick import ANSWERS
+from core.studies.inspection.quick_look import ANSWERS
 from core.ui.results import storage
 from tests.language_models.openai_server import serving
 from tests.sessions import (

@@ -16,7 +16,7 @@ from core.studies.costs import spending
 from core.studies.inspection.conditional_rows import AnswerRow, ConditionalRows, conditional_rows
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, display
-from core.studies.inspection.stopping import GrowthPoint, growth
+from core.studies.inspection.stopping_rule import GrowthPoint, growth
 from core.studies.inspection.verdict import Decision, Headline
 from core.uncertainty.scores import SCORES
 

@@ -10,9 +10,8 @@ from core.data.world.facts import Fact
 from core.studies.evaluation.recorded_answers import source_of
 from core.studies.inspection.certificates import MODELS, certified_model, default_policy
 from core.studies.inspection.grading import Judgement
-from core.studies.inspection.hindrances import remainder
 from core.studies.inspection.inspection import Inspection, display
-from core.studies.inspection.quick import ANSWERS
+from core.studies.inspection.quick_look import ANSWERS
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.taught import TaughtPosition
 from core.studies.inspection.verdict import (
@@ -27,6 +26,7 @@ from core.studies.inspection.verdict import (
     Headline,
     rule_of,
 )
+from core.studies.inspection.vetoes import remainder
 from core.uncertainty.confidence_limit import CONFIDENCE
 
 SYSTEM: Final = {

@@ -20,7 +20,6 @@ from core.codec import finite, one_line
 from core.language_models import meaning
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.certificates import certificate, strictest_least_mass
-from core.studies.inspection.hindrances import hindrance, remainder
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
 from core.studies.inspection.recording import EXACT, LEFT_OUT, Estimator, Recording
@@ -42,6 +41,7 @@ from core.studies.inspection.verdict import (
     rule_of,
     stands,
 )
+from core.studies.inspection.vetoes import remainder, veto
 from core.uncertainty.confidence_limit import lower_confidence_limit
 from core.uncertainty.evidence import ComparedTuples, Evidence
 from core.uncertainty.prefixes import without_continuations
@@ -332,7 +332,7 @@ def read(
         evidence.answers,
         rule,
         others,
-        hindrance=hindrance(recording, evidence, answer, reading.similarity, certified=promises),
+        veto=veto(recording, evidence, answer, reading.similarity, certified=promises),
         remainder=remainder(evidence, answer),
     )
     if refused:

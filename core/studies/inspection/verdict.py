@@ -173,14 +173,14 @@ def decide(
     rule: DecisionRule | None,
     others: Others = (),
     *,
-    hindrance: str | None = None,
+    veto: str | None = None,
     remainder: float = 1.0,
 ) -> Verdict:
     """Compare what is certain, then ask whether enough was seen, then compare the score.
 
     The certified bound is not normalised, and γ does not touch it: where it reaches λ by
     itself, neither the sampled mass nor the estimate matters. With a rule, it answers exactly
-    when `doubt_of` is below λ, no `hindrance` forbids it (a sentence), and the text is an answer.
+    when `doubt_of` is below λ, no `veto` forbids it (a sentence), and the text is an answer.
     Without, nothing is certified: then an answer that stands is served without a promise, if half
     of its probability is the `remainder` where the model is told its other answers.
     """
@@ -192,9 +192,9 @@ def decide(
     about = _About(scores, sampled_mass, clusters, others, remainder)
     decision, why, measured, firm = about.by_rule(rule) if rule else about.without_rule()
     if is_no_answer(score.answer):
-        hindrance = NO_ANSWER
-    if decision is Decision.ANSWER and hindrance:
-        decision, why, measured, firm = Decision.UNDECIDED, hindrance, "", False
+        veto = NO_ANSWER
+    if decision is Decision.ANSWER and veto:
+        decision, why, measured, firm = Decision.UNDECIDED, veto, "", False
     return Verdict(decision, score.answer, why, rule, firm, measured)
 
 

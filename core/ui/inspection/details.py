@@ -14,7 +14,7 @@ from core.studies.inspection import serialise
 from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import LEFT_OUT, Estimator, Recording
-from core.studies.inspection.stopping import growth
+from core.studies.inspection.stopping_rule import growth
 from core.ui import downloads, figures
 from core.ui.inspection.matrices import columns, pairs
 from core.ui.inspection.verdict import quotes

@@ -29,7 +29,7 @@ from core.studies.inspection.request import (
     Sampling,
     most_samples,
 )
-from core.studies.inspection.stopping import growth
+from core.studies.inspection.stopping_rule import growth
 from core.studies.inspection.taught import has_taught_words, in_taught_words
 from core.studies.questions import questions
 from core.ui import figures, frame, model_opening, saved_result
@@ -37,7 +37,7 @@ from core.ui.addresses import number
 from core.ui.calibration import policy
 from core.ui.components.suggestions import suggest
 from core.ui.glossary import TERMS
-from core.ui.inspection.quick import quick
+from core.ui.inspection.quick_look import quick_look
 from core.ui.inspection.recordings import recordings
 from core.ui.model import NEXT_SAMPLES, current, embedded_model, study_model
 from core.ui.runs.job import Job
@@ -295,7 +295,7 @@ def record(
         st.text(f"Comparing up to {request.samples} answers takes {takes} on this machine.")
     is_long = takes or (not model.capabilities.local and (before is None or before.job is None))
     if is_long and not request.front:  # a quick look asks without it
-        quick(request, model)
+        quick_look(request, model)
     return run(
         PLACE,
         this,

@@ -14,11 +14,11 @@ from core.language_models.client.stack import ObservedModel, PreparedModel
 from core.language_models.language_model import LanguageModel
 from core.studies.costs import plan, quick_plan
 from core.studies.inspection.inspection import Inspection, read
-from core.studies.inspection.quick import quick_look
+from core.studies.inspection.quick_look import quick_look
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator, Recording, estimator_of
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.stopping import is_settled, next_size
+from core.studies.inspection.stopping_rule import is_settled, next_size
 from core.studies.inspection.taught import in_taught_words
 from core.studies.progress import Progress, silent
 from core.ui.runs.job import Job

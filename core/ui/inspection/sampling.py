@@ -14,7 +14,7 @@ from core.studies.costs import computed_tokens, lasting
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
-from core.studies.inspection.stopping import is_settled
+from core.studies.inspection.stopping_rule import is_settled
 from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import DecidingSettings, Variations
 from core.studies.laboratory.experiment import plain

@@ -20,7 +20,7 @@ from core.studies.inspection.pairs import compare
 from core.studies.inspection.pipeline import prompt_fingerprint
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
-from core.studies.inspection.stopping import growth, is_settled
+from core.studies.inspection.stopping_rule import growth, is_settled
 from core.studies.progress import Cancelled
 from core.uncertainty.similarity import JUDGE, pairwise, token_f1
 from tests.fakes import QUERY, Limited, asked_about, fruit, sureness

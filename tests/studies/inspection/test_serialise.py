@@ -21,7 +21,7 @@ from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
-from core.studies.inspection.stopping import growth
+from core.studies.inspection.stopping_rule import growth
 from core.studies.inspection.verdict import Decision
 from core.uncertainty.scores import SCORES
 from tests.csv_files import records_in

@@ -218,9 +218,9 @@ def test_without_a_certificate_nothing_is_promised(doubt, certified, mass, decis
 
 
 def test_answers_that_contradict_each_other_are_not_served_as_one():
-    verdict = decide(scored(0.0), 0.9, 2, PROMISE, hindrance="“2” and “5” differ.")
+    verdict = decide(scored(0.0), 0.9, 2, PROMISE, veto="“2” and “5” differ.")
     assert (verdict.decision, verdict.reason) == (Decision.UNDECIDED, "“2” and “5” differ.")
-    withheld = decide(scored(0.9), 0.9, 2, PROMISE, hindrance="“2” and “5” differ.")
+    withheld = decide(scored(0.9), 0.9, 2, PROMISE, veto="“2” and “5” differ.")
     assert withheld.decision is Decision.ABSTAIN
 
 

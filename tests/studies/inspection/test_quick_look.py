@@ -5,7 +5,7 @@ import pytest
 from core.language_models.client.batch import BatchingModel
 from core.language_models.errors import ModelError
 from core.studies.costs import quick_plan
-from core.studies.inspection.quick import ANSWERS, quick_look
+from core.studies.inspection.quick_look import ANSWERS, quick_look
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Request
 from tests.fakes import QUERY, Limited, TableModel

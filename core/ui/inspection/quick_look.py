@@ -6,7 +6,7 @@ from core.charts.inspection import shown
 from core.language_models.language_model import LanguageModel
 from core.reports.inspection.words import AFTER_QUICK, QUICK
 from core.studies.costs import quick_plan
-from core.studies.inspection.quick import ANSWERS
+from core.studies.inspection.quick_look import ANSWERS
 from core.studies.inspection.request import Request
 from core.ui.inspection.recordings import recordings
 from core.ui.runs.widget import offer_run, run
@@ -14,7 +14,7 @@ from core.ui.runs.widget import offer_run, run
 PLACE = "quick"
 
 
-def quick(request: Request, model: LanguageModel) -> None:
+def quick_look(request: Request, model: LanguageModel) -> None:
     """Offer a quick look at a question, and show the answers once it was taken."""
     able = model.capabilities
     key = model.name, model.revision, request.query, request.seed

@@ -1,4 +1,4 @@
-"""A run that can be gone on with from its folder alone: its questions are saved beside its rows.
+"""Resuming a run from its folder alone: its questions are saved beside its rows.
 
 A file that somebody uploaded is gone with the page; what the run asks has to stay.
 """

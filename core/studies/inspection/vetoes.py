@@ -36,17 +36,17 @@ _NO = (
 _SIDES = dict.fromkeys(_YES, True) | dict.fromkeys(_NO, False)
 
 
-def hindrance(
+def veto(
     recording: Recording, evidence: Evidence, answer: str, similarity: str, *, certified: bool
 ) -> str | None:
     """Return why `answer` is not served, or None where nothing is against it.
 
     `certified`: whether a policy decides that promises something of such answers by its labels.
     """
-    return next(_hindrances(recording, evidence, answer, similarity, certified), None)
+    return next(_vetoes(recording, evidence, answer, similarity, certified), None)
 
 
-def _hindrances(
+def _vetoes(
     recording: Recording, evidence: Evidence, answer: str, similarity: str, certified: bool
 ) -> Iterator[str]:
     yield from _mergers(evidence, similarity)

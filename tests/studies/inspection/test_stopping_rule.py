@@ -9,7 +9,7 @@ from core.language_models.language_model import Response
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_SAMPLES, Reading, Request
-from core.studies.inspection.stopping import ENOUGH_MASS, growth, is_settled, next_size
+from core.studies.inspection.stopping_rule import ENOUGH_MASS, growth, is_settled, next_size
 from tests.fakes import QUERY, Limited, TableModel, copies, knows, words
 
 NEVER = math.inf  # nats: no bound reaches it
