@@ -318,6 +318,9 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         searched or len(samples) == request.samples
     ):
         raise ValueError("the number of samples is not the one requested")
+    likelihoods = [sample.log_likelihood or 0.0 for sample in samples if searched]
+    if likelihoods != sorted(likelihoods, reverse=True):  # fewer of them are a prefix
+        raise ValueError("the answers of a search do not come in the order of their likelihoods")
     likelihood = saved["greedy_log_likelihood"]
     if likelihood is not None and not -math.inf < float(likelihood) <= 1e-6:
         raise ValueError("the greedy answer’s likelihood is invalid")

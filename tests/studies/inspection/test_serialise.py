@@ -25,7 +25,7 @@ from core.studies.inspection.stopping_rule import growth
 from core.studies.inspection.verdict import Decision
 from core.uncertainty.scores import SCORES
 from tests.csv_files import records_in
-from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
+from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, fruit, words
 from tests.hostile import ANY_TEXTS, HUGE, edited, opened, put, remove
 
 VERSION_1 = Path(__file__).parent / "data" / "inspection-version-1.json"
@@ -461,6 +461,17 @@ def test_an_inspection_edited_by_hand_is_refused_or_can_be_shown(rung, monkeypat
         if back is not None:
             shown(back, charted=path[:-1] not in drawn)  # a chart takes long
             drawn.add(path[:-1])
+
+
+def test_a_search_that_did_not_begin_with_the_likeliest_is_none():
+    """Fewer of its answers are those in front; else no prefix could be shown."""
+    request = Request(QUERY, 6, sampling=Sampling.LIKELIEST)
+    text = serialise.to_json(run(request, Searched(words(6), falling(6), [falling(6)] * 6)))
+    assert shown(serialise.from_json(text))
+    for place, value in ((1, -2000.0), (0, -50.0), (2, 0.0)):
+        change = put(value, "recording", "samples", place, "log_likelihood")
+        with pytest.raises(InvalidRequestError, match="order of their likelihoods"):
+            serialise.from_json(broken(text, change))
 
 
 def test_a_judged_inspection_edited_by_hand_is_refused_or_can_be_shown():
