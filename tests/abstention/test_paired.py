@@ -66,16 +66,6 @@ def test_it_by_hand():
     assert found.p_value == pytest.approx(2 * stats.norm.sf(0.25 / math.sqrt(1 / 8)))
 
 
-@given(two_scores())
-def test_the_order_of_rows_and_of_scores_does_not_matter(data):
-    first, second, correct = data
-    found, turned = delong(first, second, correct), delong(second, first, correct)
-    assert (found.first, found.p_value) == (turned.second, pytest.approx(turned.p_value))
-    order = np.random.default_rng(0).permutation(len(correct))
-    again = delong(first[order], second[order], correct[order])
-    assert again.p_value == pytest.approx(found.p_value)
-
-
 def test_a_missing_doubt_is_the_largest():
     correct = [True, True, False, False]
     missing, largest = delong([0, np.nan, 1, 2], [0, 1, 2, 3], correct), None

@@ -232,41 +232,6 @@ def test_out_of_reach():
     assert isinstance(learn_then_test([0], [1], target_error=1e-30, confidence=0.9), Uncertifiable)
 
 
-# ------------------------------------------------------------------------------- invariances
-
-
-@st.composite
-def labelled(draw, least=1):
-    """Few distinct doubts, so that ties are common; mostly right at the strict end."""
-    n = draw(st.integers(least, 150))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    doubts = rng.integers(0, draw(st.sampled_from([2, 10, 1000])), n).astype(float)
-    correct = rng.random(n) >= draw(st.sampled_from([0, 0.05, 0.2])) * (
-        1 + doubts / doubts.max(initial=1)
-    )
-    doubts[rng.random(n) < draw(st.sampled_from([0, 0.2]))] = np.nan
-    return doubts, correct
-
-
-def answers(doubts, correct, alpha=0.2, confidence=0.8):
-    """Return which rows are answered; none where nothing can be certified."""
-    found = learn_then_test(doubts, correct, target_error=alpha, confidence=confidence)
-    return np.asarray(doubts) < (-np.inf if found.value is None else found.value)
-
-
-@given(labelled(), st.sampled_from([np.arctan, np.exp, lambda x: -1 / (x + 1), lambda x: x**3]))
-def test_only_the_order_of_doubts_matters(data, rising):
-    doubts, correct = data
-    with np.errstate(over="ignore"):
-        moved = rising(doubts / (10 if rising is np.exp else 1))
-    expected = answers(doubts, correct)
-    if len(set(moved[~np.isnan(moved)])) == len(set(doubts[~np.isnan(doubts)])):
-        np.testing.assert_array_equal(answers(moved, correct), expected)
-    adjacent = (np.nan_to_num(doubts).astype(np.int64) + 2**62).view(float)
-    adjacent = np.where(np.isnan(doubts), np.nan, adjacent)
-    np.testing.assert_array_equal(answers(adjacent, correct), expected)
-
-
 # ------------------------------------------------------------------------- what cannot be done
 
 METHODS = {
