@@ -68,15 +68,6 @@ def test_a_part_counts_in_the_whole_and_closes_alone():
     assert (one.requests, other.requests, whole.requests) == (2, 3, 5)
 
 
-def test_a_closed_whole_closes_its_parts():
-    whole = Budget()
-    part = whole.part()
-    whole.close()
-    with pytest.raises(BudgetError, match="Stopped"):
-        part.take()
-    assert (part.requests, whole.requests) == (0, 0)
-
-
 def test_a_part_of_two_counts_in_both_or_in_none():
     one, other, server = Budget(10), Budget(10), Budget(3)
     mine, yours = one.part(server), other.part(server)
