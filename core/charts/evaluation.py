@@ -20,7 +20,7 @@ NUMBER_WIDTH: Final = 44  # pixels of a number behind the plot
 LONGEST_LINE: Final = 19  # characters of a score's name beside its dot
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own
-NAME_WIDTH: Final = 130  # pixels of a source: a phone has room for two of them
+NAME_WIDTH: Final = alt.ExprRef("max(130, width / 2 - 40)")  # of a source: two have room
 OTHERS: Final = "other sources"
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 

@@ -200,11 +200,13 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
 }
 
 
+def heading(claim: LaboratoryClaim, ruling: Ruling) -> str:
+    """Say a claim, and what became of it."""
+    return f"Claimed: {claim.text} {ruling.word}: {ruling.number} {ruling.meaning}."
+
+
 def picture_of(claim: LaboratoryClaim, finding: Finding) -> Picture:
     """Return the small picture of a claim; its words say what became of the claim."""
     ruling = claim.rule(finding)
-    words = (
-        f"Claimed: {claim.text} {ruling.word}: {ruling.number} {ruling.meaning}. "
-        f"{ruling.consequence}"
-    )
+    words = f"{heading(claim, ruling)} {ruling.consequence}"
     return Picture(claim.text, words, claim.chart, (finding.drawn,))

@@ -23,7 +23,9 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   const label = element("span");
   const line = element("div", { class: places.movable ? "line movable" : "line" }, label);
   const origin = element("div", { class: "line certified" });
-  plot.append(band, origin, line);
+  const veil = element("div", { class: "veil" });
+  plot.append(veil, band, origin, line);
+  const falls = places.rows[0] > places.rows.at(-1); // larger scores are surer, and answered
   if (certified === null) origin.hidden = true;
   else origin.style.left = across(places.values[certified]);
   const axis = element("div", { "aria-hidden": "true" },
@@ -37,12 +39,14 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   plot.addEventListener("pointerdown", select);
   const parts = element("div", { class: "histogram" },
     element("div", { class: "key" }, element("span", { class: "right" }, words.right),
-      element("span", { class: "wrong" }, words.wrong)),
+      element("span", { class: "wrong" }, words.wrong), element("span", { class: "pale" }, words.pale)),
     element("div", { class: "framed" }, counts(), plot));
 
   function show(at) {
     const value = places.values[at];
     line.style.left = across(value);
+    veil.style.left = falls ? "0" : across(value);
+    veil.style.right = falls ? `calc(100% - ${across(value)})` : "0";
     line.classList.toggle("late", value / 2 - low / 2 > 0.6 * span);
     label.textContent = `${words.threshold} ${places.texts[at]}`;
   }

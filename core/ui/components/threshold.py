@@ -25,6 +25,7 @@ WORDS: Final = {
     "spoken": "{threshold}: answers {answers}, {wrong} of them wrong. Promised: {promise}.",
     "right": "right",
     "wrong": "wrong (square-root scale)",
+    "pale": "withheld",
     "error": "wrong among the answered",
     "rows": "Rows beside the threshold",
     "which": "Which rows",

@@ -10,7 +10,7 @@ from core.charts.laboratory.catalogue import PICTURES
 from core.language_models.language_model import LanguageModel
 from core.reports.laboratory import document as reports
 from core.reports.laboratory.catalogue import EXPERIMENTS
-from core.reports.laboratory.rulings import CLAIMS, picture_of
+from core.reports.laboratory.rulings import CLAIMS, heading
 from core.studies.laboratory.experiment import AskedModel, Experiment, Finding, form_of, to_json
 from core.studies.laboratory.shipped import others, results_of
 from core.ui import downloads, figures
@@ -22,12 +22,13 @@ MOST_SHOWN = 2000  # rows
 
 def results(finding: Finding, place: str = "") -> None:
     """Draw the sentence and the pictures; `place` tells the results on one page apart."""
-    sentences = [
-        picture_of(claim, finding).alt
-        for claim in CLAIMS.values()
-        if claim.experiment == finding.experiment and finding is results_of(claim.experiment)[0]
-    ]
-    first, *others = [*sentences, finding.sentence]
+    sentences = [finding.sentence]
+    for claim in CLAIMS.values():
+        if claim.experiment == finding.experiment and finding is results_of(claim.experiment)[0]:
+            ruling = claim.rule(finding)
+            consequence = f"For you: {ruling.consequence}"
+            sentences = [heading(claim, ruling), finding.sentence, consequence]
+    first, *others = sentences
     with st.container(key=f"laboratory_sentence{place}"):
         st.text(first)
     for sentence in others:
