@@ -27,10 +27,10 @@ from core import outputs
 from core.data.world.facts import Band
 from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
+from core.studies.amplification.bundled import FILE, compute
 from core.studies.amplification.curve import amplify
 from core.studies.amplification.gallery import by_band, draw, of_fact
 from core.studies.amplification.mechanism import looking
-from core.studies.amplification.shipped import FILE, compute
 
 CURVES_A_BAND, ROUNDS = 2, 3
 POINTS = range(101)

@@ -43,7 +43,7 @@ from scipy.stats import spearmanr
 
 from benchmarks.evaluation import many, one_by_one
 from core import prompts
-from core.abstention.resampled import compare
+from core.abstention.resampled_measures import compare
 from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
 from core.data.datasets.world import world_questions

@@ -9,7 +9,7 @@ import argparse
 
 import numpy as np
 
-from core.abstention.resampled import compare
+from core.abstention.resampled_measures import compare
 from core.data.world.facts import Band, Fact
 from core.data.world.grading import is_right
 from core.language_models.language_model import LanguageModel

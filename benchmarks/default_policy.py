@@ -57,9 +57,9 @@ from benchmarks.shared.measuring import (
     unanswerable,
 )
 from core.abstention.metrics import auroc
-from core.abstention.paired import delong
 from core.abstention.policy import Belief, Policy, to_dict
-from core.abstention.resampled import compare
+from core.abstention.resampled_measures import compare
+from core.abstention.significance import delong
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
 from core.data.datasets import questions as datasets

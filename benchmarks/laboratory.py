@@ -13,8 +13,8 @@ from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.reports.laboratory.catalogue import EXPERIMENTS
+from core.studies.laboratory.bundled import file_of
 from core.studies.laboratory.experiment import EMBEDDED, AskedModel, Experiment, to_json
-from core.studies.laboratory.shipped import file_of
 
 
 def _run(experiment: Experiment, name: str, *, write: bool) -> None:

@@ -33,7 +33,7 @@ from benchmarks.shared.limited import Limited
 from benchmarks.shared.measuring import Question, Wording, in_parallel, measure, opened, questions
 from core import outputs, prompts
 from core.abstention.metrics import auroc
-from core.abstention.resampled import compare
+from core.abstention.resampled_measures import compare
 from core.data.world import grading
 from core.data.world.facts import Band
 from core.language_models.backends.embedded.model import EmbeddedModel

@@ -26,9 +26,9 @@ from core.charts.theme import LIGHT, Chart, theme
 from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
+from core.studies.amplification.bundled import RECORDED, recording, text_of_curves
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, Case, amplify
 from core.studies.amplification.gallery import PAPER
-from core.studies.amplification.shipped import RECORDED, recording, text_of_curves
 
 WIDTH, HEIGHT = 190, 110  # pixels
 LINE = 36  # characters

@@ -22,7 +22,7 @@ from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.groups import by_group
 from core.studies.inspection import estimators
 from core.studies.inspection.certificates import EMBEDDED, SMOLLM2, default_policies, default_policy
-from core.studies.laboratory.shipped import results_of
+from core.studies.laboratory.bundled import results_of
 from core.uncertainty.scores import SCORES
 
 MEASURED = Path("docs/measured/model_card")

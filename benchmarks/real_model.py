@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.forms import HELD_OUT
 from benchmarks.shared.measuring import Question, Row, inspect
 from core.abstention.intervals import Interval
-from core.abstention.resampled import compare
+from core.abstention.resampled_measures import compare
 from core.data.world.facts import Band, facts
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form

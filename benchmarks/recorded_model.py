@@ -36,7 +36,7 @@ from pyarrow import parquet
 from benchmarks.bundled_runs import MOST, MOST_ROWS, progress
 from benchmarks.paper_figures import REAL_SETS, report
 from core import outputs
-from core.abstention.resampled import compare
+from core.abstention.resampled_measures import compare
 from core.abstention.thresholds import Threshold, learn_then_test
 from core.codec import count_of
 from core.data.datasets.questions import Question

@@ -9,7 +9,7 @@ from scipy import stats
 from core.abstention import metrics
 from core.abstention.blocks import all_blocks
 from core.abstention.intervals import RankedRows, precision_at, rank_correlation, resamples
-from core.abstention.resampled import compare
+from core.abstention.resampled_measures import compare
 
 
 @st.composite

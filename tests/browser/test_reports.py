@@ -7,7 +7,7 @@ import pytest
 
 from core.reports.laboratory import document as laboratory
 from core.reports.report import to_html
-from core.studies.laboratory.shipped import results_of
+from core.studies.laboratory.bundled import results_of
 from tests.browser.server import PHONE, exporting, inspected
 
 pytestmark = pytest.mark.browser

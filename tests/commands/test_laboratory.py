@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
+from core.studies.laboratory.bundled import results_of
 from core.studies.laboratory.experiment import to_dict
-from core.studies.laboratory.shipped import results_of
 from tests import command_line
 from tests.language_models.openai_server import serving
 

@@ -17,7 +17,7 @@ from core.data.world import grading
 from core.data.world.facts import Band
 from core.language_models.errors import BrokenModelError
 from core.reports.amplification import document, words
-from core.studies.amplification import serialise, shipped
+from core.studies.amplification import bundled, serialise
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     FREQUENCY_REPETITIONS,
@@ -317,7 +317,7 @@ def test_the_papers_twelve_questions_stand_in_their_groups_and_can_be_looked_at_
     assert [heading.value for heading in page.header] == list(PAPER) and len(every) == 12
     found = [amplify(published.case, embedded, DEFAULT_REPETITIONS) for published in every]
     assert pictures(page) == [document.pictures([one], "log")[0].alt for one in found]
-    of = shipped.recording().provenance
+    of = bundled.recording().provenance
     assert f"Solid: {embedded.name}. Dotted: {of.title}, recorded {of.when}." in texts(page)
     for published, one in zip(every, found, strict=True):
         case, first = published.case, one.points[0]

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from core.cli import main
 from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK
+from core.studies.laboratory.bundled import results_of
 from core.studies.laboratory.experiment import Outcome
-from core.studies.laboratory.shipped import results_of
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
 from tests.sessions import (

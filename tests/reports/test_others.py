@@ -21,7 +21,7 @@ from core.studies.calibration.price_list import TARGETS, price_list
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import measure_run, read_results
-from core.studies.laboratory.shipped import results_of
+from core.studies.laboratory.bundled import results_of
 from tests.fakes import Counted, Turning
 from tests.hostile import SCRIPT, TEXTS
 from tests.reports.reading import read

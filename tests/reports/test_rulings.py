@@ -14,7 +14,7 @@ from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import measure_run, read_results
 from core.studies.evaluation.score_comparison import compare
-from core.studies.laboratory.shipped import results_of
+from core.studies.laboratory.bundled import results_of
 from tests.charts.drawing import check, drawn
 
 FOUND = {

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from core import codec
-from core.abstention.few import ENOUGH
+from core.abstention.bayesian_bootstrap import ENOUGH
 from core.abstention.intervals import Interval
 from core.abstention.ledger import MOST_LOOKS, Look, no_budget
 from core.abstention.metrics import MEASURES, auroc
@@ -187,7 +187,7 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
 
 
 def _size(results: Results) -> str:
-    """Return how many questions there are, and of how many rows where some ask the same."""
+    """Return how many questions there are, and in how many rows if some repeat."""
     questions = count_of(len(np.unique(results.questions)), "question")
     rows = count_of(len(results), "row")
     return questions if results.has_independent_rows else f"{rows} that ask {questions}"
@@ -537,7 +537,7 @@ def overlap(both: SharedQuestions) -> str:
 
 
 def side(of: RunSide, results: Results) -> str:
-    """Return what changed for one score between two runs, of which the results are one."""
+    """Say how one score differs between two runs; `results` are of one."""
     symbol, judged = SCORES[of.score].symbol, SCORES[results.served or of.score].symbol
     return (
         f"{judged}’s answer is right in {of.right_here:.1%} here and {of.right_there:.1%} there "
@@ -548,7 +548,7 @@ def side(of: RunSide, results: Results) -> str:
 
 
 def price_of_view(taken: Look) -> str:
-    """Say what a promise on labels that others were seen beside has to pay; "" of the first."""
+    """Say what a later look at labels costs a promise; "" for the first."""
     if taken.place == 1:
         return ""
     if taken.place > MOST_LOOKS:

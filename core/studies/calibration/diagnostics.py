@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention import intervals, metrics
-from core.abstention import resampled as resampling
+from core.abstention import resampled_measures as resampling
 from core.abstention.metrics import Bin, Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular.labelled import LabelledRows

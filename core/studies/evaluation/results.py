@@ -21,7 +21,7 @@ from pyarrow import compute
 from core.abstention import metrics
 from core.abstention.intervals import ConfidenceBand, Interval
 from core.abstention.metrics import Curve
-from core.abstention.resampled import ResampledMeasures, resample
+from core.abstention.resampled_measures import ResampledMeasures, resample
 from core.codec import count_of, list_of
 from core.data.tabular.columns import question_numbers
 from core.data.world.grading import matches

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from core.abstention.resampled import ResampledMeasures, resample
+from core.abstention.resampled_measures import ResampledMeasures, resample
 from core.data.tabular.columns import question_keys
 from core.studies.evaluation.listing import Table, doubt_cells
 from core.studies.evaluation.reading import Run

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import special
 
 from core.abstention.intervals import DIFFERENCE, Interval, limits_of_constant
-from core.abstention.paired import Delong, delong, holm
+from core.abstention.significance import Delong, delong, holm
 from core.studies.evaluation.results import CONFIDENCE, RunMeasures
 from core.studies.inspection.certificates import DECIDES, certified_model
 from core.uncertainty.validation import Floats

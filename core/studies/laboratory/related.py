@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.abstention.intervals import Comparison, Interval, interval, resamples
 from core.abstention.metrics import auroc
-from core.abstention.resampled import compare
+from core.abstention.resampled_measures import compare
 from core.data.world.facts import Fact, RightAnswer
 from core.data.world.grading import SAME_ANSWER, matches
 from core.language_models.language_model import LanguageModel

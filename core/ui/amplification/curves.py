@@ -2,7 +2,7 @@
 
 A curve is determined by its case, the numbers of repetitions and the model, so whoever asks
 for the same one gets it again. What a stopped job has computed stays. Those that everybody
-meets first are shipped.
+meets first are bundled.
 """
 
 import threading
@@ -13,7 +13,7 @@ import streamlit as st
 
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Usage
-from core.studies.amplification import shipped
+from core.studies.amplification import bundled
 from core.studies.amplification.curve import Amplification, Case, Origin, amplify, source_of
 from core.studies.costs import Plan, curve_tokens, lasting, plan_curves
 from core.studies.inspection.request import InvalidRequestError
@@ -47,7 +47,7 @@ class CurveJobs:
             if key in self._found:
                 self._found.move_to_end(key)
             result = self._found.get(key)
-        return shipped.find(case, model, times) if result is None else result
+        return bundled.find(case, model, times) if result is None else result
 
     def start(
         self, cases: Sequence[Case], model: LanguageModel, times: tuple[int, ...]

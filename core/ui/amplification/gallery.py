@@ -10,7 +10,7 @@ from core.charts.amplification.curves import Line, initial
 from core.language_models.language_model import LanguageModel
 from core.reports.amplification import document
 from core.reports.amplification.words import MEANING, REGION, medians, verdict
-from core.studies.amplification import serialise, shipped
+from core.studies.amplification import bundled, serialise
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     FREQUENCY_REPETITIONS,
@@ -158,7 +158,7 @@ def _beside(
     if model is not embedded_model():
         ours = curves(every, embedded_model(), times, key="paper_embedded", so_far=lambda _: None)
         lines["dashed"] = "the embedded model", dict(zip(every, ours or (), strict=False))
-    larger = shipped.recording()
+    larger = bundled.recording()
     if larger and (of := larger.provenance).revision != model.revision:
         lines["dotted"] = f"{of.title}, recorded {of.when}", larger.curves
     return lines

@@ -6,9 +6,9 @@ from core.language_models.errors import ModelError
 from core.language_models.language_model import LanguageModel
 from core.reports.laboratory.catalogue import EXPERIMENTS, FIELDS
 from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.bundled import find
 from core.studies.laboratory.experiment import AskedModel, Experiment, Finding
 from core.studies.laboratory.settings import Value, Values
-from core.studies.laboratory.shipped import find
 from core.ui.addresses import number
 from core.ui.laboratory.results import about_model, behind, beside, results
 from core.ui.messages import problem

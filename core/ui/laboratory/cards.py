@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.charts.laboratory.cards import HEIGHT
 from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, Ruling, picture_of
-from core.studies.laboratory.shipped import results_of
+from core.studies.laboratory.bundled import results_of
 from core.ui import figures
 from core.ui.laboratory.choice import show
 

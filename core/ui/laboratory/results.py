@@ -11,8 +11,8 @@ from core.language_models.language_model import LanguageModel
 from core.reports.laboratory import document as reports
 from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.reports.laboratory.rulings import CLAIMS, heading
+from core.studies.laboratory.bundled import others, results_of
 from core.studies.laboratory.experiment import AskedModel, Experiment, Finding, form_of, to_json
-from core.studies.laboratory.shipped import others, results_of
 from core.ui import downloads, figures
 from core.ui.folds import fold
 from core.ui.model import name_in_use

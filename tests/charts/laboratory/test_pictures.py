@@ -5,7 +5,7 @@ import pytest
 from core.charts.laboratory.catalogue import PICTURES
 from core.charts.theme import DARK, LIGHT
 from core.reports.laboratory.catalogue import EXPERIMENTS
-from core.studies.laboratory.shipped import results_of
+from core.studies.laboratory.bundled import results_of
 from tests.charts.drawing import check
 
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binomtest
 
-from core.abstention import resampled
-from core.abstention.paired import holm
+from core.abstention import resampled_measures
+from core.abstention.significance import holm
 from core.reports.evaluation import words
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import read_results
@@ -101,12 +101,12 @@ def test_questions_as_a_table(both):
 
 
 def test_right_answers_and_measures_of_both(both, monkeypatch):
-    monkeypatch.setattr(resampled, "ENOUGH", 0)
+    monkeypatch.setattr(resampled_measures, "ENOUGH", 0)
     (side,) = compare_scores(both, 200)
     assert (side.right_here, side.right_there) == (0.5, 0.5)
     assert (side.only_here, side.only_there, side.chance) == (1, 1, 1.0)
     assert side.by.values == (0.75, 0.25)  # of two wrong and two right answers
-    expected = resampled.compare(
+    expected = resampled_measures.compare(
         dict(zip("ht", both.doubts(INFORMATION), strict=True)),
         dict(zip("ht", both.right(INFORMATION), strict=True)),
         np.arange(4),
@@ -136,7 +136,7 @@ def test_the_paired_bootstrap_draws_the_same_questions_of_both(tmp_path):
     assert [s.chance for s in found.values()] == pytest.approx(family[: len(splits)])
     assert [s.by.adjusted for s in found.values()] == pytest.approx(family[len(splits) :])
     for name in both.scores:
-        expected = resampled.compare(
+        expected = resampled_measures.compare(
             dict(zip("ht", both.doubts(name), strict=True)),
             dict(zip("ht", both.right(name), strict=True)),
             both.here.questions[both.at_here],

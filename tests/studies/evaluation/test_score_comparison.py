@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.abstention import resampled
+from core.abstention import resampled_measures
 from core.abstention.intervals import Interval
-from core.abstention.paired import delong, holm
+from core.abstention.significance import delong, holm
 from core.reports.evaluation import words
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.reading import Run
@@ -54,7 +54,7 @@ def found(tmp_path_factory):
 @pytest.fixture(scope="module")
 def made(found):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resampled, "ENOUGH", 30)  # few rows are enough here
+        patch.setattr(resampled_measures, "ENOUGH", 30)  # few rows are enough here
         return measure_run(found, 300)
 
 

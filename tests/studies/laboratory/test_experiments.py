@@ -13,6 +13,7 @@ from core.language_models.forms import Form
 from core.language_models.registry import open_model
 from core.reports.laboratory.catalogue import EXPERIMENTS, FIELDS, QUESTIONS, question_of
 from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.bundled import find, others
 from core.studies.laboratory.experiment import (
     AskedModel,
     Experiment,
@@ -24,7 +25,6 @@ from core.studies.laboratory.experiment import (
     to_json,
 )
 from core.studies.laboratory.settings import ExperimentSettings, evenly, setting, sizes
-from core.studies.laboratory.shipped import find, others
 from core.studies.progress import Cancelled
 from tests.fakes import Turning
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.abstention.intervals import Interval
-from core.abstention.resampled import compare
+from core.abstention.resampled_measures import compare
 from core.data.world.facts import Band, RightAnswer
 from core.reports.laboratory.related import sentence
 from core.studies.amplification.gallery import draw

@@ -73,7 +73,9 @@ def download(app, label):
 
 
 def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monkeypatch):
-    monkeypatch.setattr("core.abstention.resampled.ENOUGH", 0)  # so that few rows show anything
+    monkeypatch.setattr(
+        "core.abstention.resampled_measures.ENOUGH", 0
+    )  # so that few rows show anything
     readings, read = [], page.read_results
     monkeypatch.setattr(
         page, "read_results", lambda *which, **more: readings.append(which) or read(*which, **more)

@@ -31,7 +31,7 @@ def results_of(name: str) -> tuple[Finding, ...]:
 
 
 def find(experiment: Experiment, values: Values, model: LanguageModel | None) -> Finding | None:
-    """Return the shipped result with these values, of these weights; None where there is none."""
+    """Return the bundled result with these values, of these weights; None where there is none."""
     identity = (model.name, model.revision) if model else ("", "")
     for finding in results_of(experiment.name):
         if (finding.model, finding.revision) == identity and finding.values == values:
@@ -40,6 +40,6 @@ def find(experiment: Experiment, values: Values, model: LanguageModel | None) ->
 
 
 def others(experiment: Experiment, model: LanguageModel | None) -> tuple[Finding, ...]:
-    """Return what is shipped of other models than the one that is asked."""
+    """Return what is bundled of other models than the one that is asked."""
     name = model.name if model else ""
     return tuple(result for result in results_of(experiment.name) if result.model not in ("", name))

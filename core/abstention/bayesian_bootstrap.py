@@ -1,4 +1,4 @@
-"""What resamples of few right or wrong answers cannot show: the questions that were not seen.
+"""The Bayesian bootstrap for few right or wrong answers, with the questions that were not seen.
 
 A percentile of resamples knows the rows that there are. Of three wrong answers that are all doubted
 most, no resample has one that is doubted least. So each row's question has a random weight of its

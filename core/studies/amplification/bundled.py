@@ -1,9 +1,9 @@
-"""The curves that everybody meets first, shipped with the model that they were computed with.
+"""The curves that everybody meets first, bundled with the model that they were computed with.
 
 `python -m benchmarks.amplification --write` computes them anew. Those of other weights than the
 ones in use are no curves of this model: they are not used.
 
-Beside them are curves of the paper's questions by a larger model, which is not shipped:
+Beside them are curves of the paper's questions by a larger model, which is not bundled:
 `python -m benchmarks.paper_questions --record MODEL.gguf` computes them.
 """
 
@@ -28,7 +28,7 @@ from core.studies.amplification.curve import (
 from core.studies.amplification.gallery import AT_FIRST, EXAMPLES, MOST_AT_FIRST, PAPER, by_band
 from core.studies.provenance import Provenance, provenance_in
 
-FILE: Final = Path(__file__).parent / "shipped.json"
+FILE: Final = Path(__file__).parent / "bundled.json"
 RECORDED: Final = Path(__file__).parent / "recorded.json"
 
 _Key = tuple[Case, tuple[int, ...]]
@@ -44,7 +44,7 @@ class BundledCurves:
 
 
 def contents(model: LanguageModel) -> Iterator[_Key]:
-    """Yield what is shipped: the examples, the paper's questions, and the first draw by band."""
+    """Yield what is bundled: the examples, the paper's questions, and the first draw by band."""
     for case in EXAMPLES.values():
         yield case, grid(model, MOST_AT_FIRST)
     for published in PAPER.values():
@@ -56,7 +56,7 @@ def contents(model: LanguageModel) -> Iterator[_Key]:
 
 
 def find(case: Case, model: LanguageModel, times: tuple[int, ...]) -> Amplification | None:
-    """Return the shipped curve of a model in use; None where there is none of these weights."""
+    """Return the bundled curve of a model in use; None where there is none of these weights."""
     curves = content()
     if (curves.model, curves.revision) != (model.name, model.revision):
         return None

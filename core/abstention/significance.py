@@ -39,9 +39,9 @@ def delong(first: ArrayLike, second: ArrayLike, correct: ArrayLike) -> Delong:
     """Test whether two doubts, (n,), find the same wrong answers equally well [1]_.
 
     It holds for independent rows: give each query once. Where two scores serve different answers,
-    and so have labels of their own, compare them by `resampled.compare`. A missing doubt (NaN) is
-    the largest; `correct` is for both. Raises `ValueError` when the shapes differ, or a correctness
-    is neither 0 nor 1.
+    and so have labels of their own, compare them by `resampled_measures.compare`. A missing
+    doubt (NaN) is the largest; `correct` is for both. Raises `ValueError` when the shapes differ,
+    or a correctness is neither 0 nor 1.
     """
     wrongs, rights = zip(*(_placements(doubts, correct) for doubts in (first, second)), strict=True)
     m, n = len(wrongs[0]), len(rights[0])

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.abstention import few, intervals, metrics, resampled
+from core.abstention import bayesian_bootstrap, intervals, metrics, resampled_measures
 from core.abstention.blocks import all_blocks
 from core.abstention.intervals import resamples
-from core.abstention.resampled import resample
+from core.abstention.resampled_measures import resample
 
 NOWHERE = np.zeros(0)
 
@@ -18,7 +18,7 @@ NOWHERE = np.zeros(0)
 @pytest.fixture(autouse=True)
 def percentiles(monkeypatch):
     """Few rows are enough here: what is done with too few has tests of its own."""
-    monkeypatch.setattr(resampled, "ENOUGH", 0)
+    monkeypatch.setattr(resampled_measures, "ENOUGH", 0)
 
 
 def drawn(scores, correct, clusters=None, *, number=0, recalls=NOWHERE):
@@ -215,7 +215,7 @@ def of_few(doubts, correct, number=400):
 
 def test_few_rows_have_exact_limits(monkeypatch):
     """Three wrong answers, each above all right ones: Clopper and Pearson's limit is .025^(1/3)."""
-    monkeypatch.setattr(resampled, "ENOUGH", few.ENOUGH)
+    monkeypatch.setattr(resampled_measures, "ENOUGH", bayesian_bootstrap.ENOUGH)
     doubts = np.append(np.linspace(0, 1, 500), [2, 3, 4])
     auroc = of_few(doubts, doubts < 2, number=1500).interval("a", "auroc")
     assert auroc.lower == pytest.approx(0.025 ** (1 / 3), abs=0.04)
@@ -238,7 +238,7 @@ def test_intervals_near_the_edge_hold_as_often_as_they_say(monkeypatch, apart, s
 
     The percentiles of the bootstrap hold in .66 and .82 (AUROC, AURC) of the first samples.
     """
-    monkeypatch.setattr(resampled, "ENOUGH", few.ENOUGH)
+    monkeypatch.setattr(resampled_measures, "ENOUGH", bayesian_bootstrap.ENOUGH)
     rng = np.random.default_rng(7)
 
     def sample(number):

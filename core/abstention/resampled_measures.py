@@ -2,7 +2,7 @@
 
 With the paper's Figure 5 and its bootstrap band: a resample is drawn and counted once for each
 score. Of few right or wrong answers, a resample has a worst and a best value, as
-`core.abstention.few` says.
+`core.abstention.bayesian_bootstrap` says.
 """
 
 import math
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.abstention import intervals
+from core.abstention.bayesian_bootstrap import ENOUGH, extremes, random_weights
 from core.abstention.blocks import Blocks
-from core.abstention.few import ENOUGH, extremes, random_weights
 from core.abstention.metrics import MEASURES
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ class ResampledMeasures:
 
     @property
     def is_of_few(self) -> bool:
-        """Whether there are fewer than `few.ENOUGH` right or wrong answers."""
+        """Whether there are fewer than `bayesian_bootstrap.ENOUGH` right or wrong answers."""
         return self.least is not self.largest
 
     def interval(self, score: str, measure: str, confidence: float = 0.95) -> intervals.Interval:

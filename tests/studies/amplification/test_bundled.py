@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from core.studies.amplification import shipped
+from core.studies.amplification import bundled
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, Case, amplify, grid
 from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band
 from tests.fakes import Turning
@@ -16,10 +16,10 @@ SAME = 1e-4  # nats: single precision, summed in another order on another machin
 
 
 def test_what_is_shipped_belongs_to_the_shipped_weights_and_is_all_that_is_wanted(embedded):
-    found = shipped.content()
+    found = bundled.content()
     assert (found.model, found.revision) == (embedded.name, embedded.revision), AGAIN
-    assert found.curves.keys() == set(shipped.contents(embedded)), AGAIN
-    assert shipped.FILE.stat().st_size < LARGEST
+    assert found.curves.keys() == set(bundled.contents(embedded)), AGAIN
+    assert bundled.FILE.stat().st_size < LARGEST
 
 
 def test_what_is_shipped_is_what_would_be_computed(embedded):
@@ -29,7 +29,7 @@ def test_what_is_shipped_is_what_would_be_computed(embedded):
         *((cases[-1], DEFAULT_REPETITIONS) for cases in by_band(12).values()),
     ]
     for case, times in chosen:
-        found, computed = shipped.find(case, embedded, times), amplify(case, embedded, times)
+        found, computed = bundled.find(case, embedded, times), amplify(case, embedded, times)
         assert found is not None, AGAIN
         assert dataclasses.replace(found, points=()) == dataclasses.replace(computed, points=())
         for one, other in zip(found.points, computed.points, strict=True):
@@ -41,39 +41,39 @@ def test_what_is_shipped_is_what_would_be_computed(embedded):
 def test_of_other_weights_or_another_model_nothing_is_used(embedded):
     case = EXAMPLES["Known"]
     times = grid(embedded, 100)
-    assert shipped.find(case, embedded, times)
-    assert shipped.find(case, embedded, times[:-1]) is None
-    assert shipped.find(Case(case.query, case.repeated, case.answer), embedded, times) is None
+    assert bundled.find(case, embedded, times)
+    assert bundled.find(case, embedded, times[:-1]) is None
+    assert bundled.find(Case(case.query, case.repeated, case.answer), embedded, times) is None
     other = Turning()
-    assert shipped.find(case, other, times) is None
+    assert bundled.find(case, other, times) is None
     other.name = embedded.name  # trained anew
-    assert shipped.find(case, other, times) is None
+    assert bundled.find(case, other, times) is None
 
 
 def test_the_recorded_curves_are_the_papers_and_say_which_file_gave_them(tmp_path):
-    recorded = shipped.recording()
+    recorded = bundled.recording()
     of = recorded.provenance
     assert set(recorded.curves) == {one.case for group in PAPER.values() for one in group}
     assert {(c.model, c.revision) for c in recorded.curves.values()} == {(of.model, of.revision)}
     assert of.model == f"gguf:./{of.file}" and of.revision.startswith(of.sha256[:12])
-    assert shipped.recording(tmp_path / "none.json") is None
+    assert bundled.recording(tmp_path / "none.json") is None
 
 
 def test_what_is_written_is_read_again(monkeypatch):
     model = Turning()
     wanted = [(Case("A?", "right", "wrong"), (0, 1, 5)), (Case("B “?”", "x", "y"), (0, 2))]
-    monkeypatch.setattr(shipped, "contents", lambda model: wanted)
-    found = shipped.read(shipped.compute(model))
+    monkeypatch.setattr(bundled, "contents", lambda model: wanted)
+    found = bundled.read(bundled.compute(model))
     assert (found.model, found.revision) == (model.name, model.revision)
     assert found.curves == {(case, times): amplify(case, model, times) for case, times in wanted}
 
 
 def test_an_impossible_answer_is_written_too(monkeypatch):
     model, case = Turning(), Case("A?", "right", "wrong")
-    monkeypatch.setattr(shipped, "contents", lambda model: [(case, (0,))])
-    monkeypatch.setattr(shipped, "amplify", lambda *_: computed)
+    monkeypatch.setattr(bundled, "contents", lambda model: [(case, (0,))])
+    monkeypatch.setattr(bundled, "amplify", lambda *_: computed)
     computed = dataclasses.replace(
-        amplify(case, Turning(), [0]), points=(shipped.point_of(0, -math.inf, -0.5),)
+        amplify(case, Turning(), [0]), points=(bundled.point_of(0, -math.inf, -0.5),)
     )
-    (found,) = shipped.read(shipped.compute(model)).curves.values()
+    (found,) = bundled.read(bundled.compute(model)).curves.values()
     assert found == computed and found.points[0].normalised_probability == 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.abstention.metrics import auroc
-from core.abstention.paired import delong, holm
+from core.abstention.significance import delong, holm
 
 
 def by_definition(first, second, correct):
