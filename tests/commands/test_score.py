@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 from functools import partial
 
@@ -200,6 +201,22 @@ def test_second_answers_bring_mutual_information(tmp_path):
     assert scores["mutual_information"]["value"] == pytest.approx(np.log(2), abs=0.05)
 
 
+def test_answers_with_something_beside_their_text_are_their_text_everywhere(tmp_path):
+    row = {"question": "Fruit?", "responses": ["Lemon", "Banana"] * 5, "greedy": "Lemon"}
+    row |= {"second": [["Lemon"] * 6 + ["Banana"] * 4] * 10}
+
+    def scores(beside):
+        def put(value):
+            return [*map(put, value)] if isinstance(value, list) else beside(value)
+
+        file = tmp_path / "own.jsonl"
+        file.write_text(json.dumps({name: put(value) for name, value in row.items()} | {"id": 1}))
+        return json.loads(believe(file, "--question", "id", "--json").stdout)["rows"][0]["scores"]
+
+    numbers = itertools.count()
+    assert scores(lambda text: {"text": text, "logprob": -next(numbers)}) == scores(str)
+
+
 def test_a_question_that_is_no_evidence_leaves_the_others(tmp_path):
     rows = [
         {"question": "a", "responses": FRENCH, "log_probs": LOGS},
@@ -220,6 +237,7 @@ def test_a_question_that_is_no_evidence_leaves_the_others(tmp_path):
         ('question,responses,logprobs\nWho?,"[""A""]","[""x""]"\n', "“x” is no log-probability"),
         ('question,responses\nWho?,"[]"\n', "No question could be scored"),
         ('question,resps\nWho?,"[[[-1.2, true]], [[-3, false]]]"\n', "of choices"),
+        ('question,responses\nWho?,"[[""A"", -1.2], [""A"", -3]]"\n', "where its text stands"),
         ('question,output\nWho?,"{""b"": 1}"\nWho?,"{""b"": 2}"\n', "where its text stands"),
         ('question,responses\nA,"[""a"", ""b""]"\nB,"[""c""]"\nC,oops\n', "and “oops” is none"),
     ],

@@ -204,9 +204,9 @@ def _together(question: str, cells: Mapping[str, list[list[str]]]) -> RepeatedAn
         _question_of(question),
         [_text_of(text) for text in texts["responses"]],
         _numbers(texts.get("log_probabilities")),
-        None if second is None else [parse_list(text) or text for text in second],
+        None if second is None else [_texts_of(text) for text in second],
         _numbers(texts.get("second_log_probabilities")),
-        greedy,
+        None if greedy is None else _text_of(greedy),
     )
 
 
@@ -231,10 +231,17 @@ def _question_of(text: str) -> str:
     return last if isinstance(last, str) and last.strip() else text
 
 
+def _texts_of(text: str) -> list[str] | str:
+    """Return the texts of a list of answers, or of one answer."""
+    items = parse_list(text)
+    return [_text_of(item) for item in items] if items else _text_of(text)
+
+
 def _text_of(text: str) -> str:
     """Return an answer's own text: out of a list of one, or out of a message or a reply.
 
-    Raises `UploadError` when it is an object that holds its text nobody knows where, or no answer.
+    Raises `UploadError` when it is an object that holds its text nobody knows where, a list of a
+    text and a number, or no answer.
     """
     items = parse_list(text)
     inner = items[-1] if items and (len(items) == 1 or not _is_list(text)) else text
@@ -244,15 +251,18 @@ def _text_of(text: str) -> str:
             "The answers are log-likelihoods of choices, as the harness writes them for multiple "
             "choice. Nothing was answered several times."
         )
-    if not inner.lstrip().startswith("{"):
-        return inner
-    try:
-        content = _inwards(json.loads(inner))
-    except (ValueError, RecursionError):
-        return inner
+    numbers = [parse_score(each) is not None for each in pair or ()]
+    content: str | None = inner
+    if numbers == [False, True]:
+        content = None
+    elif inner.lstrip().startswith("{"):
+        try:
+            content = _inwards(json.loads(inner))
+        except (ValueError, RecursionError):
+            return inner
     if content is None:
         raise UploadError(
-            f"An answer is an object, “{one_line(inner)}”, and nothing says where its text stands. "
+            f"An answer is no text, “{one_line(inner)}”, and nothing says where its text stands. "
             "Put the texts into a column of their own, and name it."
         )
     return content
