@@ -1,12 +1,17 @@
 """The reference of what a program imports: ``python -m benchmarks.names [--write]``.
 
-Every name of ``believe`` with its signature and docstring. With ``--write`` the page goes to
-``docs/measured/names.md``; a test holds it against the code.
+Every name of ``believe`` with its signature and docstring, and of a class the comments of its
+fields. With ``--write`` the page goes to ``docs/measured/names.md``; a test holds it against the
+code.
 """
 
 import argparse
+import ast
 import inspect
+import io
 import re
+import textwrap
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -52,7 +57,31 @@ def block(name: str, thing: Any) -> str:
         call = ANNOTATION.sub(r"\1\3", str(inspect.signature(function)))
         for bound in ("self", "cls"):
             call = call.replace(f"({bound}, ", "(").replace(f"({bound})", "()")
-    return f"```\n{name}{call}\n\n{inspect.getdoc(thing) or ''}\n```"
+    parts = [name + call, inspect.getdoc(thing) or ""]
+    if isinstance(thing, type) and (meanings := [*fields(thing)]):
+        parts.append("\n".join(["Attributes", "----------", *meanings]))
+    return "```\n" + "\n\n".join(parts) + "\n```"
+
+
+def fields(kind: type) -> Iterator[str]:
+    """Yield the annotated names of a class that have a comment, above or behind, each with it."""
+    source = textwrap.dedent(inspect.getsource(kind))
+    # Of each line: its comment, and whether nothing stands before that.
+    comments = {
+        token.start[0]: (token.string.lstrip("# "), not token.line[: token.start[1]].strip())
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    }
+    (body,) = ast.parse(source).body
+    assert isinstance(body, ast.ClassDef)
+    for node in body.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            first = node.lineno
+            while comments.get(first - 1, ("", False))[1]:
+                first -= 1
+            lines = range(first, (node.end_lineno or first) + 1)
+            if text := " ".join(comments[line][0] for line in lines if line in comments):
+                yield node.target.id + "\n" + textwrap.indent(textwrap.fill(text, 92), "    ")
 
 
 def main() -> None:

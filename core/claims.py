@@ -77,10 +77,7 @@ _LOG = logging.getLogger("believe")
 
 @dataclass(frozen=True)
 class TextClaim:
-    """A sentence of a text, and whether the model calls it true.
-
-    `mark` is “perhaps true”, “perhaps false” or “open”; `start` and `end` count characters.
-    """
+    """A sentence of a text, and whether the model calls it true."""
 
     text: str
     # start, end: where it stands in the text, in characters.
@@ -90,7 +87,7 @@ class TextClaim:
     # contrary; else “open”.
     mark: str
     reason: str
-    # What was seen of it, and of its opposite; None where the model gave no evidence.
+    # inspection, opposite: the evidence of it, and of its opposite; None where there is none.
     inspection: Inspection | None = field(default=None, repr=False, compare=False)
     opposite: Inspection | None = field(default=None, repr=False, compare=False)
 

@@ -48,19 +48,15 @@ _ANY = "?"  # a question to make a request of; nothing asks it
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer that may be served; its text as `str`.
-
-    `believed` says whether the policy promises more of it than of all answers, as under “Believe
-    it”; `promise` is about all answers that this policy serves.
-    """
+    """An answer that may be served; as a text, `text`."""
 
     text: str
     question: str  # as it was asked of the guard
     # Whether the policy promises more of it than of all answers, and it stands: “Believe it.”
     believed: bool
     reason: str  # why it is served, and what holds it back
-    promise: str  # of all that is served under this policy, in words; it may be that there is none
-    inspection: Inspection = field(repr=False, compare=False)  # everything behind it
+    promise: str  # of all answers that this policy serves, in words, or that there is none
+    inspection: Inspection = field(repr=False, compare=False)  # the evidence and every score
 
     def __str__(self) -> str:
         return self.text
@@ -84,14 +80,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Abstention:
-    """Why no answer may be served; it counts as false, and its text is empty.
-
-    `inspection` holds the evidence; None where the model gave none.
-    """
+    """Why no answer may be served; it counts as false, and its text is empty."""
 
     question: str
-    reason: str  # why
-    # What was seen, the answer withheld among it; None where the model gave no evidence.
+    reason: str
+    # The evidence, with the answer that is withheld; None where the model gave none.
     inspection: Inspection | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:

@@ -152,8 +152,8 @@ class Policy:
     method: str  # a key of `GUARANTEES`: how λ was found
     target_error: float  # α, in (0, 1): what is promised
     confidence: float | None  # 1 − δ; None where the method has none
-    # Of the error on the labelled rows: a description, for λ was chosen on them. None where there
-    # is none.
+    # Of the error on the labelled rows. It only describes them, for λ was chosen on them. None
+    # where there is none.
     upper_bound: float | None
     # labels, answered, errors: the labelled queries, and what this λ did to them.
     labels: int
@@ -171,16 +171,16 @@ class Policy:
     settings_tried: int = 1
     left_out: int = 0  # how many rows of the file somebody left out for want of a label
     # Among how many targets this one was chosen after a look at the labels, δ being divided by
-    # their number; 1 where it was not chosen so.
+    # their number; else 1.
     targets_tried: int = 1
     # The promise for the answers that stand; both promises share δ. None where there is none.
     belief: Belief | None = None
     # What the labelled table was read as. None of policies that were made before it was stored.
     codebook: Codebook | None = None
-    # Which look at these labels it came of, having spent δ / 2^looks, so that all looks together
-    # spend δ at most; 0 where it had all of δ.
+    # Which look at these labels made it: it spent δ / 2^looks, so that all looks together spend δ
+    # at most; 0 where it had all of δ.
     looks: int = 0
-    # Which rows made it, by `core.abstention.ledger.to_text`; empty where nobody knows.
+    # Hashes of the rows that made it, by `core.abstention.ledger.to_text`; empty where unknown.
     rows: str = field(default="", repr=False)
     # Which rows of their run the labelled ones lack, in words: failed, filtered out, not reached.
     selection: str = ""
