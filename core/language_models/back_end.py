@@ -36,7 +36,8 @@ class Preset:
     key: str = ""  # the environment variable of its own key; "" if it has none of its own
     # Kind of the short names of its models, as in ``ollama:NAME``; "" if they have none.
     short: str = ""
-    only_model: str = ""  # its model by the short name alone, where any name will do
+    # Whether it has one model and answers to any name: the short name alone asks which it is.
+    one_model: bool = False
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,7 @@ def full_name(name: str) -> str:
     for back_end in BACK_ENDS.values():
         for preset in back_end.presets:
             if preset.short and name.startswith(f"{preset.short}:"):
-                model = name.removeprefix(f"{preset.short}:") or preset.only_model
-                return back_end.name(model, preset.base_url)
+                return back_end.name(name.removeprefix(f"{preset.short}:"), preset.base_url)
     return name
 
 
@@ -59,7 +58,7 @@ def with_only_model(name: str, key: str | None = None) -> str:
 def usages() -> list[str]:
     """Return how the names of all models are written, short ones last."""
     presets = [preset for back_end in BACK_ENDS.values() for preset in back_end.presets]
-    short = [f"{p.short}:{'' if p.only_model else 'NAME'}" for p in presets if p.short]
+    short = [f"{p.short}:{'' if p.one_model else 'NAME'}" for p in presets if p.short]
     return [*(back_end.usage for back_end in BACK_ENDS.values()), *short]
 
 

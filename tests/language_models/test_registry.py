@@ -66,7 +66,7 @@ def test_the_embedded_model_opens_by_its_name():
     ("short", "server", "model"),
     [
         ("ollama:qwen3:4b", "Ollama", "qwen3:4b"),
-        ("llamacpp:", "llama.cpp", "default"),
+        ("llamacpp:a.gguf", "llama.cpp", "a.gguf"),
         ("lmstudio:a/b", "LM Studio", "a/b"),
         ("openrouter:a/b:free", "OpenRouter", "a/b:free"),
         ("groq:m", "Groq", "m"),
@@ -95,6 +95,18 @@ def test_the_only_model_of_a_server_needs_no_name():
         with_only_model(f"openai:@{server.base_url}")
     for name in ("embedded", "gemini:x", "openai:gpt", "nothing:"):
         assert with_only_model(name) == name
+
+
+def test_a_server_that_answers_to_any_name_is_asked_for_that_of_its_model(monkeypatch):
+    """By a name that fits each file, answers and policies of one would stand for the next."""
+    (own,) = (preset for preset in PRESETS if preset.one_model)
+    for file in ("a.gguf", "/models/b.gguf"):
+        with serving("none", models={"data": [{"id": file}]}) as server:
+            presets = (replace(own, base_url=server.base_url),)
+            kinds = {"openai": replace(BACK_ENDS["openai"], presets=presets)}
+            monkeypatch.setattr(registry, "BACK_ENDS", kinds)
+            name = with_only_model(f"{own.short}:")
+            assert name == open_model(name).name == f"openai:{file}@{server.base_url}"
 
 
 def test_a_scan_finds_the_servers_of_this_machine_that_list_models(monkeypatch):

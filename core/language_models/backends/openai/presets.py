@@ -50,9 +50,10 @@ PRESETS = (
         "llama.cpp",
         "http://localhost:8080/v1",
         "Scores given text",
-        "The server of llama.cpp serves one model, whatever the name.",
+        "The server of llama.cpp serves one model, whatever the name. Leave the name empty, so "
+        "that another file is another model.",
         short="llamacpp",
-        only_model="default",
+        one_model=True,
     ),
     Preset(
         "LM Studio",
