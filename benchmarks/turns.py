@@ -22,7 +22,7 @@ from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Request
 from core.studies.progress import Progress
 from core.ui.runs.job import Job
-from core.ui.runs.turns import Turns
+from core.ui.runs.scheduler import Scheduler
 from core.ui.session import Session
 
 OTHERS = 20
@@ -37,14 +37,14 @@ RATIOS = (WITH_TURNS, AT_ONCE)
 _numbers = count()
 
 
-def started(work: Callable[[Progress], object], line: Turns) -> Job[object]:
+def started(work: Callable[[Progress], object], line: Scheduler) -> Job[object]:
     """Start work as a session of its own."""
     session = Session(UUID(int=next(_numbers)), "")
     with patch("core.ui.runs.job.this_session", lambda: session):
-        return Job(lambda job: work(job.progress), turns=line)
+        return Job(lambda job: work(job.progress), scheduler=line)
 
 
-def inspected(model: LanguageModel, line: Turns) -> float:
+def inspected(model: LanguageModel, line: Scheduler) -> float:
     """Return how many seconds one inspection of a new question takes, from its start to its end."""
     request = Request(f"What is the capital of region {next(_numbers)}?")
     begun = time.perf_counter()
@@ -52,7 +52,7 @@ def inspected(model: LanguageModel, line: Turns) -> float:
     return time.perf_counter() - begun
 
 
-def waits(model: LanguageModel, line: Turns, others: int) -> list[float]:
+def waits(model: LanguageModel, line: Scheduler, others: int) -> list[float]:
     """Return the seconds of each inspection beside so many long runs."""
     runs = []
     for _ in range(others):
@@ -69,9 +69,12 @@ def waits(model: LanguageModel, line: Turns, others: int) -> list[float]:
 def main() -> None:
     model = EmbeddedModel()
     places = os.cpu_count() or 1
-    alone = statistics.median(waits(model, Turns(places), 0))
+    alone = statistics.median(waits(model, Scheduler(places), 0))
     print(f"alone: {alone * 1000:.0f} ms (median of {INSPECTIONS})")
-    for ratio, line in ((WITH_TURNS, Turns(places, first=1)), (AT_ONCE, Turns(10_000, math.inf))):
+    for ratio, line in (
+        (WITH_TURNS, Scheduler(places, first=1)),
+        (AT_ONCE, Scheduler(10_000, math.inf)),
+    ):
         report({ratio: [seconds / alone for seconds in waits(model, line, OTHERS)]})
 
 

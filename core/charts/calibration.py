@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy, own_direction
-from core.charts.ends import before_names
+from core.charts.line_labels import before_names
 from core.charts.shapes import FilledShape, Rows, Shape, records, shape
 from core.charts.theme import Palette, by, share
 from core.codec import limit_in_words

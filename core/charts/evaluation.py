@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.charts.ends import before_names
+from core.charts.line_labels import before_names
 from core.charts.theme import IN_LINES, Chart, Palette, contrast, theme
 from core.uncertainty.scores import SCORES
 

@@ -385,8 +385,8 @@ def _kinds(results: Results, many: tuple[str, ...]) -> mixing.Kinds:
 def _figures(measured: RunMeasures, folder: Path, options: dict[str, Any]) -> list[str]:
     """Write the paper's figures of a run, and return where they are; say what came out."""
     from core.charts import export
-    from core.charts import papers_figures as charts  # Altair takes long to load
-    from core.reports.papers_figures import mixture, precision_recall
+    from core.charts import paper_figures as charts  # Altair takes long to load
+    from core.reports.paper_figures import mixture, precision_recall
 
     results = measured.results
     figures = {}

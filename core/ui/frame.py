@@ -8,7 +8,7 @@ from streamlit.navigation.page import Page
 from core.codec import one_line
 from core.language_models import keys
 from core.settings import SettingError
-from core.ui.components import whole_page
+from core.ui.components import page_scripts
 from core.ui.messages import problem
 from core.ui.session import PAGE
 
@@ -75,7 +75,7 @@ def draw() -> Page:
     st.logo(WORDMARK, size="large")
     if st.context.theme.type == "dark":
         st.html(Path(__file__).with_name("dark.css"))
-    whole_page.run()
+    page_scripts.run()
     page = st.navigation(
         # No sections: on a phone, their items stand outside any list (Streamlit 1.67).
         [

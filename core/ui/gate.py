@@ -29,7 +29,7 @@ from streamlit.runtime import runtime_util
 from core.hosts import is_host_allowed, is_origin_allowed
 from core.once import once
 from core.ui import frame
-from core.ui.absent import ABSENT
+from core.ui.absent_sessions import ABSENT
 from core.ui.memory import MB, MEMORY, FullError, resident
 from core.ui.messages import tell
 from core.ui.uploaders import PLACES, Place, move

@@ -14,7 +14,7 @@ from core.studies.questions import questions
 from core.ui import frame, model, model_opening
 from core.ui.components.challenge import challenge as draw_challenge
 from core.ui.components.lanes import lanes
-from core.ui.components.present import OWN_QUESTION, present
+from core.ui.components.presentation import OWN_QUESTION, presentation
 from core.ui.components.suggestions import suggest
 from core.ui.folds import fold
 from core.ui.inspection.recordings import example_inspection
@@ -65,7 +65,7 @@ def experiment() -> None:
     )
     with st.container(horizontal=True):
         fold("The numbers", partial(_numbers, shown), key="lane_table", icon=":material/table:")
-        present(prepared_lanes()[:_STORIES], st.context.url or "", key="present")
+        presentation(prepared_lanes()[:_STORIES], st.context.url or "", key="present")
 
 
 def the_challenge() -> None:

@@ -99,7 +99,7 @@ def _begin_scan() -> Job[dict[str, tuple[str, ...]]]:
         with patience(stop):
             return local_servers()
 
-    return Job(work, turns=ELSEWHERE, on_cancel=stop.set)
+    return Job(work, scheduler=ELSEWHERE, on_cancel=stop.set)
 
 
 def _fill_in(kind: str) -> None:
@@ -121,4 +121,4 @@ def _begin(service: ListedService, session: Budget) -> Job[tuple[str, ...]]:
         with patience(asking.stop, LONGEST):
             return model_names(service.kind, service.url, service.key)
 
-    return Job(work, turns=ELSEWHERE, on_cancel=asking.close)
+    return Job(work, scheduler=ELSEWHERE, on_cancel=asking.close)

@@ -120,7 +120,7 @@ def _begin(wish: ModelRequest, session: Budget) -> Job[InItsForm]:
             state = "needs a key" if isinstance(error, NeedsKeyError) else "is not available"
             raise ModelError(f"The model you chose {state}: {error}") from error
 
-    return Job(work, turns=ELSEWHERE, on_cancel=trying.close)
+    return Job(work, scheduler=ELSEWHERE, on_cancel=trying.close)
 
 
 def _open(

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.language_models.backends.llama.passes import one_at_a_time
 from core.ui import gate, log
-from core.ui.absent import ABSENT
+from core.ui.absent_sessions import ABSENT
 from core.ui.memory import MEMORY
 
 SCRIPT: Final = Path(__file__).with_name("script.py")

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from core.ui.components import present
+from core.ui.components import presentation
 from tests.browser.server import PHONE, at_rest
 
 pytestmark = pytest.mark.browser
 
-PLACES = 3 * len(present.PLACES) + 1
+PLACES = 3 * len(presentation.PLACES) + 1
 OVERFLOW = """(stage) => Math.max(
   stage.scrollHeight - stage.clientHeight, stage.scrollWidth - stage.clientWidth)"""
 # Whether a busy Chromium grants a full screen, no test can know: this one grants it always.
@@ -69,11 +69,13 @@ def test_keys_step_through_the_stories_without_asking_the_server(address, open_p
     for _ in range(PLACES):
         page.keyboard.press("ArrowRight")
     expect(at(page, PLACES)).to_be_visible()
-    expect(dialog.get_by_text(present.WORDS["here"], exact=True)).to_be_visible()
+    expect(dialog.get_by_text(presentation.WORDS["here"], exact=True)).to_be_visible()
     assert page.evaluate("window.frames_sent") == 0
-    dialog.get_by_role("button", name=present.WORDS["own"]).click()  # it ends on the visitor's own
+    dialog.get_by_role(
+        "button", name=presentation.WORDS["own"]
+    ).click()  # it ends on the visitor's own
     expect(dialog).not_to_be_visible()
-    expect(page.get_by_label(present.OWN_QUESTION, exact=True)).to_be_focused()
+    expect(page.get_by_label(presentation.OWN_QUESTION, exact=True)).to_be_focused()
 
 
 def test_the_focus_stays_inside_and_goes_back_to_the_button(address, open_page):
@@ -125,10 +127,16 @@ def test_where_no_full_screen_is_granted_the_presentation_covers_the_page(addres
 
 def test_the_code_is_drawn_module_by_module(chromium):
     """Without a server: on this computer, the address has no code."""
-    rows = present.code("https://believe.example/")
-    data = {"stories": [], "address": "<b>", "here": False, "code": rows, "words": present.WORDS}
-    folder = Path(present.__file__).parent
-    parts = [folder / f"{part}.js" for part in ("common", "answers", "present")]
+    rows = presentation.code("https://believe.example/")
+    data = {
+        "stories": [],
+        "address": "<b>",
+        "here": False,
+        "code": rows,
+        "words": presentation.WORDS,
+    }
+    folder = Path(presentation.__file__).parent
+    parts = [folder / f"{part}.js" for part in ("common", "answers", "presentation")]
     script = "\n".join(part.read_text(encoding="utf-8") for part in parts)
     script += '\nconst { body } = document; body.innerHTML = "<div class=root></div>";\n'
     script = script.replace("export default function (", "function mount(")

@@ -10,7 +10,7 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.verdict import Headline
 from core.studies.lanes import PREPARED, TIMES
 from core.ui import home, model_opening
-from core.ui.components import challenge, lanes, present
+from core.ui.components import challenge, lanes, presentation
 from core.ui.policy_badge import IN_USE
 from tests.sessions import keys, press, said, session
 
@@ -32,7 +32,7 @@ def content(monkeypatch):
 
         return noted
 
-    for component in (lanes, challenge, present):
+    for component in (lanes, challenge, presentation):
         monkeypatch.setattr(component, "mount", noting(component.mount))
     return found
 
@@ -70,7 +70,7 @@ def test_the_stories_to_present_are_the_lanes_own(content):
         assert {name: story[name] for name in ("question", "own", "told", "stamp")} == {
             name: drawn[name] for name in ("question", "own", "told", "stamp")
         }
-        assert story["steps"] == [drawn["steps"][TIMES.index(n)] for n in present.PLACES]
+        assert story["steps"] == [drawn["steps"][TIMES.index(n)] for n in presentation.PLACES]
     assert [story["meaning"] for story in stories] == [
         "It keeps to its answer, as a model does to what it knows.",
         "It keeps its other answers, too: several may be right.",

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import altair as alt
 import pandas as pd
 
-from core.charts.ends import LINE, ROOM, before_names, ends_of_lines
+from core.charts.line_labels import LINE, ROOM, before_names, ends_of_lines
 from core.charts.theme import (
     AUTOSIZE,
     IN_LINES,

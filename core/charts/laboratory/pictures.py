@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.ends import before_names, ends_of_lines
+from core.charts.line_labels import before_names, ends_of_lines
 from core.charts.theme import DASHES, Chart, Palette, contrast, theme
 from core.studies.laboratory.settings import always
 

@@ -13,9 +13,9 @@ from core.abstention.mixtures import Bar, Mixture
 from core.abstention.policy import Policy
 from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
-from core.charts.papers_figures import papers
+from core.charts.paper_figures import papers
 from core.codec import one_line, percent
-from core.reports import papers_figures as figures
+from core.reports import paper_figures as figures
 from core.reports.calibration import words
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.reports.text import brackets, curve_ends

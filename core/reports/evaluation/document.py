@@ -8,10 +8,10 @@ import numpy as np
 
 from core.abstention.intervals import ConfidenceBand
 from core.charts import evaluation as charts
-from core.charts.papers_figures import MIXTURE_TITLES, PAPERS
+from core.charts.paper_figures import MIXTURE_TITLES, PAPERS
 from core.codec import count_of
 from core.reports.evaluation import words
-from core.reports.papers_figures import mixture, precision_recall
+from core.reports.paper_figures import mixture, precision_recall
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.evaluation.mixing import kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures

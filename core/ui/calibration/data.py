@@ -28,7 +28,7 @@ from core.store.errors import StoreError
 from core.studies.calibration.calibration import BEST, REPEATED, independent
 from core.studies.calibration.first_calibration import example
 from core.ui import downloads
-from core.ui.calibration import keeping, run
+from core.ui.calibration import run, saved_file
 from core.ui.calibration.directions import directions
 from core.ui.calibration.grading import grade_here
 from core.ui.calibration.open_questions import (
@@ -101,7 +101,7 @@ def labelled_data() -> LabelledRows | None:
         rows = run.rows_of_address()
     else:
         _what_was_read(upload)
-        keeping.why_not()
+        saved_file.why_not()
         from_here = st.session_state.get(_to_ask(upload), False)
         lacks = result_of(
             "lacks",
@@ -143,7 +143,7 @@ def _to_ask(upload: Upload) -> str:
 def shows_example() -> bool:
     """Say whether the bundled example is shown: nobody has brought anything, not even in vain."""
     is_here = _UPLOAD in st.session_state or _PROBLEM in st.session_state
-    return not (is_here or run.is_shown() or keeping.names_file())
+    return not (is_here or run.is_shown() or saved_file.names_file())
 
 
 def _read_example() -> None:
@@ -166,7 +166,7 @@ def _after_reload() -> None:
     if _UPLOAD in st.session_state or _PROBLEM in st.session_state:
         return
     try:
-        stored = keeping.after_reload()
+        stored = saved_file.after_reload()
     except StoreError as error:  # which passes: the next look finds the file
         problem(f"The file that this address names cannot be read. {error}")
         return
@@ -183,7 +183,7 @@ def remember() -> None:
     """Save what was said of the file in use, for a reload; the last part of the page."""
     upload: Upload | None = st.session_state.get(_UPLOAD)
     if upload is not None:
-        keeping.note(upload)
+        saved_file.note(upload)
 
 
 def use(content: bytes, name: str) -> None:
@@ -193,7 +193,7 @@ def use(content: bytes, name: str) -> None:
     """
     st.session_state[_UPLOAD] = uploads.parse(content, name)
     st.session_state.pop(_PROBLEM, None)
-    keeping.keep(content, name)
+    saved_file.keep(content, name)
 
 
 def choose_best() -> None:
@@ -206,7 +206,7 @@ def _keep(content: bytes, name: str) -> None:
     try:
         st.session_state[_UPLOAD] = read(content, name)
         st.session_state.pop(_PROBLEM, None)
-        keeping.keep(content, name)
+        saved_file.keep(content, name)
     except UploadError as error:
         st.session_state[_PROBLEM] = f"{name}: {error}"
 
@@ -219,7 +219,7 @@ def _on_change() -> None:
 def _forget() -> None:
     for key in (_UPLOAD, _PROBLEM):
         st.session_state.pop(key, None)
-    keeping.forget()
+    saved_file.forget()
 
 
 def _what_was_read(upload: Upload) -> None:

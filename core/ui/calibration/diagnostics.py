@@ -7,12 +7,12 @@ import streamlit as st
 from core.abstention.intervals import Comparison, Interval
 from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
-from core.charts.papers_figures import ERROR, RECALL, papers
+from core.charts.paper_figures import ERROR, RECALL, papers
 from core.codec import finite
 from core.reports.calibration import words
 from core.reports.calibration.document import by_entropy, precision_recall
 from core.reports.calibration.words import NO_SCORE, NO_VALUE
-from core.reports.papers_figures import FIGURE_5
+from core.reports.paper_figures import FIGURE_5
 from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.studies.lanes import MEASURES, Lane
-from core.ui.components.registered import register
+from core.ui.components.registration import register
 
 mount = register("challenge")
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.reports.inspection.words import STAMPS, Headline, SavedOutcome, read_outcome
 from core.store.results import Summary
-from core.ui.components.registered import nothing, register
+from core.ui.components.registration import nothing, register
 
 mount = register("history")
 

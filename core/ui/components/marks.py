@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.claims import TextClaim
-from core.ui.components.registered import nothing, one_of, register
+from core.ui.components.registration import nothing, one_of, register
 
 mount = register("marks")
 

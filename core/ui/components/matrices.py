@@ -7,7 +7,7 @@ import numpy as np
 from core.charts.inspection import MATRICES, contribution_reach, shown, tables_of
 from core.reports.inspection.words import likelihoods
 from core.studies.inspection.inspection import Inspection
-from core.ui.components.registered import register
+from core.ui.components.registration import register
 
 mount = register("matrices")
 

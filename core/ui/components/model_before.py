@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.ui.components.registered import nothing, script
+from core.ui.components.registration import nothing, script
 
 _KEY: Final = "model_before_session"
 LONGEST: Final = 500  # characters of a name
@@ -20,7 +20,7 @@ def remember(name: str, *, chosen: bool) -> str | None:
     `chosen`: whether a person chose it in this session.
     """
     before = None if chosen else name_of(st.session_state.get(_KEY))
-    # In a list, for the reason that `registered` has.
+    # In a list, for the reason that `registration` has.
     data = [{"name": name, "chosen": chosen, "before": before}]
     _mounted(key=_KEY, data=data, on_before_change=nothing)
     return before

@@ -4,7 +4,7 @@ from typing import Final
 
 from core.charts.inspection import shown
 from core.studies.inspection.conditional_rows import ConditionalRows
-from core.ui.components.registered import register
+from core.ui.components.registration import register
 
 mount = register("rows", "parts")
 

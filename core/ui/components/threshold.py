@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.ui.components.registered import nothing, one_of, register
+from core.ui.components.registration import nothing, one_of, register
 
 mount = register("threshold", "histogram", "curve", "margin")
 

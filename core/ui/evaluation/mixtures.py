@@ -6,9 +6,9 @@ from functools import partial
 import streamlit as st
 
 from core.charts import evaluation as charts
-from core.charts.papers_figures import MIXTURE_TITLES
+from core.charts.paper_figures import MIXTURE_TITLES
 from core.reports.evaluation import words
-from core.reports.papers_figures import mixture
+from core.reports.paper_figures import mixture
 from core.reports.report import Picture
 from core.studies.evaluation.mixing import (
     COMPARED,

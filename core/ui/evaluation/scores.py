@@ -10,11 +10,11 @@ import streamlit as st
 from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
 from core.charts.calibration import name_of
-from core.charts.papers_figures import PAPERS
+from core.charts.paper_figures import PAPERS
 from core.codec import finite
 from core.reports.evaluation import words
 from core.reports.evaluation.document import aurocs, differences, report
-from core.reports.papers_figures import FIGURE_5, precision_recall
+from core.reports.paper_figures import FIGURE_5, precision_recall
 from core.reports.report import Picture
 from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures, share_right
 from core.studies.evaluation.score_comparison import ScoreComparison, compare

@@ -1,7 +1,7 @@
 """Long work beside the page: a thread that never touches Streamlit, and a way to stop it.
 
 A job belongs to the sessions that have asked for it: who leaves it stops it only where it is
-nobody else's. All jobs of the process take turns (`core.ui.runs.turns`). Where strangers share
+nobody else's. All jobs of the process take turns (`core.ui.runs.scheduler`). Where strangers share
 the server, a job ends with the last session that it belongs to.
 """
 
@@ -23,7 +23,7 @@ from core.language_models.errors import ModelError, StoppedError
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
-from core.ui.runs.turns import Turns
+from core.ui.runs.scheduler import Scheduler
 from core.ui.session import Session, public, this_session
 
 T = TypeVar("T")
@@ -34,8 +34,8 @@ GONE = 10.0  # seconds without a browser after which a session does not come bac
 #: Work on this machine computes in turns. Who asks a service only waits for it, and has asked
 #: too much already to pause, so that many do at once and each to its end.
 CORES: Final = os.cpu_count() or 1
-HERE: Final = Turns(CORES, first=1, a_session=max(CORES - 1, 1))
-ELSEWHERE: Final = Turns(16, math.inf)
+HERE: Final = Scheduler(CORES, first=1, a_session=max(CORES - 1, 1))
+ELSEWHERE: Final = Scheduler(16, math.inf)
 
 
 JOB: Final = "job"  # the name of every job's thread
@@ -53,7 +53,7 @@ class Job(Generic[T]):
         The model that this job alone asks: its meter tells what the job used.
     most : int, optional
         How many calls were announced; None where they cost only time.
-    turns : Turns, optional
+    scheduler : Scheduler, optional
         Where it stands in line; by default that follows from the model.
     on_cancel : callable, optional
         Ends what the work waits for; by default what the model is asked.
@@ -74,7 +74,7 @@ class Job(Generic[T]):
         asks: LanguageModel | None = None,
         *,
         most: int | None = None,
-        turns: Turns | None = None,
+        scheduler: Scheduler | None = None,
         on_cancel: Callable[[], None] | None = None,
     ) -> None:
         self.asks, self.most = asks, most
@@ -88,8 +88,8 @@ class Job(Generic[T]):
         self._alone_since: float | None = None
         self._ends_with_them = public()
         self._lock = threading.Lock()
-        self._turns = turns or (ELSEWHERE if self.is_paid else HERE)
-        self._ticket = self._turns.ticket(this_session())
+        self._scheduler = scheduler or (ELSEWHERE if self.is_paid else HERE)
+        self._ticket = self._scheduler.ticket(this_session())
         _JOBS.add(self)
         self._thread = threading.Thread(target=self._run, args=(work,), name=JOB, daemon=True)
         self._thread.start()
@@ -97,7 +97,7 @@ class Job(Generic[T]):
     def _run(self, work: Callable[[Job[T]], T]) -> None:
         _behind_pages()
         try:
-            self._turns.wait(self._ticket, self._go_on)
+            self._scheduler.wait(self._ticket, self._go_on)
             self.result = work(self)
         except Exception as error:  # handed to the page, which words it
             self.error = error
@@ -106,7 +106,7 @@ class Job(Generic[T]):
             if not isinstance(error, (Cancelled, ModelError, InvalidRequestError)):
                 _LOG.exception("A run failed.")
         finally:
-            self._turns.give_back(self._ticket)
+            self._scheduler.give_back(self._ticket)
 
     def _go_on(self) -> None:
         """Raise `Cancelled` where somebody has stopped the job, or nobody is left who wants it."""
@@ -128,7 +128,7 @@ class Job(Generic[T]):
         """Meet the `Progress` protocol of the studies; let others compute when a turn is over."""
         self._go_on()
         self.stage, self.share = stage, share
-        self._turns.pause(self._ticket, self._go_on)
+        self._scheduler.pause(self._ticket, self._go_on)
 
     def cancel(self) -> None:
         """Ask the work to stop: what it asks of a service at once, else at its next progress."""
@@ -160,12 +160,12 @@ class Job(Generic[T]):
     @property
     def before(self) -> int:
         """How many turns of other jobs come before its own; 0 while it computes."""
-        return self._turns.before(self._ticket)
+        return self._scheduler.before(self._ticket)
 
     @property
     def computing(self) -> int | None:
         """How many jobs it waits for, those that compute now; None while it computes itself."""
-        return None if self.done else self._turns.computing(self._ticket)
+        return None if self.done else self._scheduler.computing(self._ticket)
 
     @property
     def cancelling(self) -> bool:

@@ -19,7 +19,7 @@ from core.studies.costs import Plan, calls
 from core.ui.messages import problem
 from core.ui.payment import agreement, costing
 from core.ui.runs.job import Job, T
-from core.ui.runs.turns import BusyError
+from core.ui.runs.scheduler import BusyError
 from core.ui.session import PAGE, this_session
 
 _PLACES: Final = ("Next", "Second", "Third")

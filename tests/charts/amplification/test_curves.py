@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from core.charts import ends as ends_of
 from core.charts import export
+from core.charts import line_labels as ends_of
 from core.charts.amplification import curves as charts
 from core.charts.theme import DARK, LIGHT
 from core.studies.amplification.curve import (

@@ -14,7 +14,7 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
 from core.ui.runs import job as module
 from core.ui.runs.job import Job, orphans
-from core.ui.runs.turns import Turns
+from core.ui.runs.scheduler import Scheduler
 from tests.patience import LONG, finished
 
 Page = namedtuple("Page", "is_open")
@@ -242,7 +242,7 @@ def test_who_is_only_reconnecting_loses_nothing(strangers, monkeypatch):
 
 def test_a_job_in_line_ends_with_its_session(gate, strangers, monkeypatch):
     monkeypatch.setattr(module, "GONE", 0.0)
-    monkeypatch.setattr(module, "HERE", Turns(1, float("inf")))
+    monkeypatch.setattr(module, "HERE", Scheduler(1, float("inf")))
     first = waiting(gate)
     second = Job(lambda job: pytest.fail("it began"))
     second.leave(ONE)
@@ -255,7 +255,7 @@ def test_a_job_in_line_ends_with_its_session(gate, strangers, monkeypatch):
 
 
 def test_a_job_takes_its_place_in_line(gate, monkeypatch, visitors):
-    monkeypatch.setattr(module, "HERE", Turns(1, float("inf")))
+    monkeypatch.setattr(module, "HERE", Scheduler(1, float("inf")))
     first = waiting(gate)
     while not first.stage.startswith("Waiting"):
         first.wait(0.01)
@@ -268,7 +268,7 @@ def test_a_job_takes_its_place_in_line(gate, monkeypatch, visitors):
 
 
 def test_a_short_job_need_not_wait_for_the_end_of_a_long_one(gate, monkeypatch, visitors):
-    monkeypatch.setattr(module, "HERE", Turns(1, 0.0))
+    monkeypatch.setattr(module, "HERE", Scheduler(1, 0.0))
     long = waiting(gate)
     visitors(TWO)
     assert finished(Job(lambda job: "short")).result == "short"
@@ -278,14 +278,14 @@ def test_a_short_job_need_not_wait_for_the_end_of_a_long_one(gate, monkeypatch, 
 
 
 def test_who_asks_a_service_stands_in_another_line(gate, monkeypatch):
-    monkeypatch.setattr(module, "HERE", Turns(1, float("inf")))
+    monkeypatch.setattr(module, "HERE", Scheduler(1, float("inf")))
     waiting(gate)
     service = SimpleNamespace(capabilities=SimpleNamespace(local=False))
     assert finished(Job(lambda job: "asked", service)).result == "asked"
 
 
 def test_a_failed_job_frees_its_place(monkeypatch):
-    monkeypatch.setattr(module, "HERE", Turns(1))
+    monkeypatch.setattr(module, "HERE", Scheduler(1))
 
     def fail(job):
         raise ValueError

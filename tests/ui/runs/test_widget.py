@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core.language_models.errors import ModelError
 from core.language_models.usage import Usage
 from core.studies.costs import Plan
-from core.ui.runs import turns, widget
+from core.ui.runs import scheduler, widget
 from core.ui.runs.registry import Registry
 from core.ui.session import PAGE
 from tests.fakes import TableModel
@@ -223,10 +223,10 @@ def test_what_waits_for_a_press_is_not_started_without_one(work, opened):
 
 
 def test_too_many_runs_are_said(work, opened, monkeypatch):
-    monkeypatch.setattr(turns, "MOST_A_SESSION", 0)
+    monkeypatch.setattr(scheduler, "MOST_A_SESSION", 0)
     app = opened()
     assert said(app, "Wait for one or cancel one") and not work.begun
-    monkeypatch.setattr(turns, "MOST_A_SESSION", 1)
+    monkeypatch.setattr(scheduler, "MOST_A_SESSION", 1)
     work.gate.set()
     until(app, lambda: said(app, "result: a, made"))
 
@@ -296,7 +296,7 @@ def test_what_is_said_on_the_way_is_what_was_announced_to_the_first(work, opened
 
 
 def test_a_place_in_line_is_said(work, opened, monkeypatch):
-    monkeypatch.setattr("core.ui.runs.job.HERE", turns.Turns(1, float("inf")))
+    monkeypatch.setattr("core.ui.runs.job.HERE", scheduler.Scheduler(1, float("inf")))
     until(first := opened(), lambda: work.begun)
     opened("b")
     last = opened("c")

@@ -39,7 +39,7 @@ class Ticket:
     is_first: bool = False  # it computes on the place for first turns
 
 
-class Turns:
+class Scheduler:
     """Places to compute in, shared fairly by sessions.
 
     `places`: how many runs compute at the same time.

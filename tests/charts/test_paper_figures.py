@@ -9,9 +9,9 @@ import pytest
 from core.abstention.intervals import ConfidenceBand
 from core.abstention.metrics import Bin, curve
 from core.abstention.mixtures import Bar, Mixture
-from core.charts import papers_figures as charts
+from core.charts import paper_figures as charts
 from core.charts.theme import DARK, DASHES, LIGHT
-from core.reports import papers_figures as pictures
+from core.reports import paper_figures as pictures
 from core.reports.calibration import document
 from core.studies.calibration.diagnostics import BinDecisions
 from core.uncertainty.scores import SCORES

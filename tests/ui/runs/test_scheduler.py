@@ -1,4 +1,4 @@
-"""Turns: sessions share the machine fairly, whatever each of them starts."""
+"""Scheduler: sessions share the machine fairly, whatever each of them starts."""
 
 import itertools
 import threading
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ui.runs import turns
-from core.ui.runs.turns import BusyError, Turns
+from core.ui.runs import scheduler
+from core.ui.runs.scheduler import BusyError, Scheduler
 from tests.patience import LONG
 
 
@@ -46,7 +46,7 @@ def ends_in_order(line, holder, tickets):
 
 
 def test_whoever_starts_ten_gets_no_more_than_who_starts_one():
-    line = Turns(1)
+    line = Scheduler(1)
     holder = begun(line, "greedy")
     tickets = [line.ticket("greedy") for _ in range(4)] + [line.ticket(who) for who in "ab"]
     assert [line.before(ticket) for ticket in tickets] == [2, 3, 4, 5, 0, 1]
@@ -54,7 +54,7 @@ def test_whoever_starts_ten_gets_no_more_than_who_starts_one():
 
 
 def test_who_has_waited_longest_since_the_last_turn_is_next():
-    line = Turns(1, a_turn=0.0)
+    line = Scheduler(1, a_turn=0.0)
     first, second = begun(line, "a"), line.ticket("b")
     served = []
 
@@ -77,7 +77,7 @@ def test_who_has_waited_longest_since_the_last_turn_is_next():
 
 
 def test_a_turn_lasts_as_long_as_nobody_waits():
-    line = Turns(1, a_turn=0.0)
+    line = Scheduler(1, a_turn=0.0)
     ticket = begun(line, "a")
     began = ticket.began
     line.pause(ticket, lambda: pytest.fail("it waited"))
@@ -85,14 +85,14 @@ def test_a_turn_lasts_as_long_as_nobody_waits():
 
 
 def test_a_turn_is_not_cut_short():
-    line = Turns(1, a_turn=float("inf"))
+    line = Scheduler(1, a_turn=float("inf"))
     ticket = begun(line, "a")
     line.ticket("b")
     line.pause(ticket, lambda: pytest.fail("it waited"))
 
 
 def test_who_comes_back_soon_is_served_before_who_computes_all_the_time():
-    line = Turns(1)
+    line = Scheduler(1)
     quick = begun(line, "quick")
     line.give_back(quick)
     long = begun(line, "long")
@@ -101,7 +101,7 @@ def test_who_comes_back_soon_is_served_before_who_computes_all_the_time():
 
 
 def test_who_comes_new_need_not_wait_for_the_end_of_a_turn():
-    line = Turns(1, a_turn=0.0, first=1)
+    line = Scheduler(1, a_turn=0.0, first=1)
     holder, new, newer = begun(line, "a"), line.ticket("b"), line.ticket("c")
     line.wait(new, lambda: pytest.fail("it waited"))
     with pytest.raises(Waited):
@@ -115,7 +115,7 @@ def test_who_comes_new_need_not_wait_for_the_end_of_a_turn():
 
 
 def test_nobody_has_all_places():
-    line = Turns(2, a_turn=0.0, a_session=1)
+    line = Scheduler(2, a_turn=0.0, a_session=1)
     first, second = begun(line, "a"), line.ticket("a")
     with pytest.raises(Waited):
         line.wait(second, stop)
@@ -129,7 +129,7 @@ def test_nobody_has_all_places():
 
 
 def test_who_waits_may_stop_waiting():
-    line = Turns(1)
+    line = Scheduler(1)
     holder, waits = begun(line, "a"), line.ticket("b")
     with pytest.raises(Waited):
         line.wait(waits, stop)
@@ -139,12 +139,12 @@ def test_who_waits_may_stop_waiting():
 
 
 def test_one_session_may_have_so_many_and_all_together_so_many():
-    line = Turns(1)
-    mine = [line.ticket("a") for _ in range(turns.MOST_A_SESSION)]
-    with pytest.raises(BusyError, match=f"{turns.MOST_A_SESSION} of your runs"):
+    line = Scheduler(1)
+    mine = [line.ticket("a") for _ in range(scheduler.MOST_A_SESSION)]
+    with pytest.raises(BusyError, match=f"{scheduler.MOST_A_SESSION} of your runs"):
         line.ticket("a")
-    others = [line.ticket(i) for i in range(turns.MOST - len(mine))]
-    with pytest.raises(BusyError, match=f"{turns.MOST} runs are unfinished"):
+    others = [line.ticket(i) for i in range(scheduler.MOST - len(mine))]
+    with pytest.raises(BusyError, match=f"{scheduler.MOST} runs are unfinished"):
         line.ticket("b")
     line.give_back(others[0])
     line.ticket("b")
@@ -154,7 +154,7 @@ def test_one_session_may_have_so_many_and_all_together_so_many():
 
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=8), st.integers(1, 3))
 def test_everybody_comes_to_an_end_and_no_place_is_given_twice(who, places):
-    line = Turns(places, a_turn=0.0)
+    line = Scheduler(places, a_turn=0.0)
     at_work, most = set(), []
     lock = threading.Lock()
 
@@ -181,7 +181,7 @@ def test_everybody_comes_to_an_end_and_no_place_is_given_twice(who, places):
 
 @given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=8))
 def test_the_line_goes_round_by_session(who):
-    line = Turns(1)
+    line = Scheduler(1)
     holder = begun(line, "z")
     tickets = [line.ticket(one) for one in who]
     expected = [

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.abstention.intervals import ConfidenceBand
 from core.abstention.mixtures import Mixture
-from core.charts import papers_figures as charts
+from core.charts import paper_figures as charts
 from core.charts.calibration import name_of
 from core.reports.report import Picture
 from core.reports.text import by_other

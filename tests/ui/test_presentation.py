@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.ui.components import present
-from core.ui.components.present import LONGEST, code
+from core.ui.components import presentation
+from core.ui.components.presentation import LONGEST, code
 
 OPEN = "https://believe.example/demo/"
 
@@ -14,8 +14,8 @@ def shown(monkeypatch):
 
     def hand(url):
         found = []
-        monkeypatch.setattr(present, "mount", lambda *, data, **_: found.append(data))
-        present.present((), url, key="x")
+        monkeypatch.setattr(presentation, "mount", lambda *, data, **_: found.append(data))
+        presentation.presentation((), url, key="x")
         return found[0]
 
     return hand

@@ -5,7 +5,7 @@ Streamlit has no setting for any of it.
 
 from typing import Final
 
-from core.ui.components.registered import nothing, script
+from core.ui.components.registration import nothing, script
 
 SCRIPTS: Final = ("browser_history", "connection", "toolbars", "colours")  # `NAME.js` beside this
 _mounted = {name: script(name) for name in SCRIPTS}

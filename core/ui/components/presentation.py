@@ -9,10 +9,10 @@ import segno
 
 from core.studies.lanes import TIMES, Course, Lane
 from core.ui.components import lanes
-from core.ui.components.registered import register
+from core.ui.components.registration import register
 from core.ui.session import is_here
 
-mount = register("present", "parts", "answers")
+mount = register("presentation", "parts", "answers")
 
 OWN_QUESTION: Final = "Your own question"  # the label of the field on Home
 PLACES: Final = (TIMES[0], TIMES[1], TIMES[-1])  # how often each story is told the other answer
@@ -45,7 +45,7 @@ WORDS: Final = lanes.WORDS | {
 }
 
 
-def present(stories: Sequence[Lane], url: str, *, key: str) -> None:
+def presentation(stories: Sequence[Lane], url: str, *, key: str) -> None:
     """Offer to present some lanes.
 
     `url`: of this page, as the browser says; "" where it does not. Where others can open it, the
