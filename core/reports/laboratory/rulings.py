@@ -9,6 +9,7 @@ import numpy as np
 from core.charts.laboratory import cards
 from core.charts.laboratory.pictures import PictureContent
 from core.charts.theme import Chart, Palette
+from core.codec import count_of
 from core.data.world.facts import Band
 from core.reports.report import Picture
 from core.studies.inspection.request import Sampling
@@ -130,15 +131,16 @@ def _deciding(finding: Finding) -> Ruling:
     changes = [setting for setting, stays in is_stable if not stays]
     draws = sum(setting in _OF_DRAWS for setting in changes)
     number = f"{len(changes)} of {len(is_stable)}"
-    meaning = "other settings change the verdict"
+    questions = count_of(finding.drawn["questions"], "question")
+    meaning = f"other settings change the verdict on {questions}"
     if not changes:
         word = HELD if finding.drawn["questions"] > 1 else WEAK
         return Ruling(word, number, meaning, "Other settings would have given the same verdict.")
-    consequence = "Promises hold with the usual settings alone."
+    consequence = "Promises hold with usual settings alone."
     if draws and (_SEARCH, True) in zip(of["value"], of["in use"], strict=True):
         consequence = (
             f"The usual verdict is untouched: its search is deterministic, and {draws} of the "
-            f"{len(changes)} that change it draw by chance. {consequence}"
+            f"{len(changes)} draw by chance. {consequence}"
         )
     return Ruling(BROKEN, number, meaning, consequence)
 
@@ -192,7 +194,10 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         _hallucination,
     ),
     "Why does it give way?": LaboratoryClaim(
-        "The paper’s reason tells which facts resist.", "yielding", cards.yielding, _yielding
+        "The paper’s reason tells which facts resist repetition.",
+        "yielding",
+        cards.yielding,
+        _yielding,
     ),
     "Do other scores see it?": LaboratoryClaim(
         "Mutual information finds what entropy misses.", "related", cards.scores, _scores

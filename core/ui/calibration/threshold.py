@@ -138,6 +138,8 @@ def _scores_under_lambda(
         if calibration.policy is None
         else own_direction(calibration.policy.threshold, calibration.larger_is_surer)
     )
+    kind = "confidence" if calibration.larger_is_surer else "doubt"
+    name = charts.name_of(calibration.score)
     selected, opened = component.threshold(
         places.values[places.start] if now is None else now,
         places,
@@ -146,8 +148,7 @@ def _scores_under_lambda(
         memory_of("curve", result, partial(_curve, result, places)),
         memory_of("beside", result, partial(_beside, calibration, places)),
         {
-            "title": f"{'confidence' if calibration.larger_is_surer else 'doubt'}: "
-            f"{charts.name_of(calibration.score)}",
+            "title": kind if name.casefold() == kind else f"{kind}: {name}",
             "alt": charts.histogram_alt(result.shares, calibration.score, own),
             "curve": charts.risk_coverage_alt(result.curves[calibration.score], calibration.policy),
             **words.promise(calibration),
