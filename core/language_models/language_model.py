@@ -115,11 +115,9 @@ class Capabilities:
     # How many requests a pair takes at most, where the answer has characters of several tokens.
     calls_a_pair: int = 1
     tokens_a_pair: int = 1  # how many tokens scoring a pair generates at most
-    # Tokens of thoughts that an answer may take besides: as many again as ever seen, but no more
-    # than it is given room for. They are paid for.
-    thoughts: int = 0
-    # From how many questions at a time, each asked by a thread of its own within `beside`, a local
-    # model gains: 1 where it does not.
+    thoughts: int = 0  # tokens of thoughts that an answer may take besides; they are paid for
+    # How many questions a local model answers at a time, each in a thread of its own within
+    # `beside`; 1 where that is no faster.
     questions_at_once: int = 1
     # Whether a hundred prompts take a moment, so that a curve can have every point.
     quick: bool = True
@@ -202,19 +200,19 @@ class Memory(Protocol):
 class LanguageModel(ABC):
     """A language model: the distribution Q of the paper, to draw from and to evaluate."""
 
-    name: str
-    revision: str  # identifies the exact weights or server model; part of every result
+    name: str  # part of every result and policy, as the revision is
+    revision: str  # identifies the exact weights, or the model of a server
     capabilities: Capabilities
-    uses_environment_key: bool = False  # that of whoever runs the program; nobody typed it
-    form: Form = Form.PLAIN  # in which it is asked; part of the revision
-    answer_tokens: int = MAX_RESPONSE_TOKENS  # at which an answer is cut; no part of the revision
-    forms: tuple[Form, ...] = ()  # from which one can be chosen; none where there is no choice
+    uses_environment_key: bool = False  # nobody typed its key
+    form: Form = Form.PLAIN  # how it is asked; part of the revision
+    answer_tokens: int = MAX_RESPONSE_TOKENS  # of an answer, at most; no part of the revision
+    forms: tuple[Form, ...] = ()  # that a person may choose; none where there is no choice
     system: str = ""  # the system prompt in a turn of its own; no part of the revision
     _memory: Callable[[], Memory] | None = None
 
     @property
     def canonical_name(self) -> str:
-        """The name under which answers are kept: one for all ways to write it."""
+        """The name under which answers are saved: one for all ways to write it."""
         return self.name
 
     @cached_property
