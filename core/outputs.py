@@ -48,10 +48,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def write(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file, all of it or nothing; text as UTF-8, with its line ends as they are.
 
+    Halves of characters, as the name of a file can have, become question marks.
+
     Raises `OSError` as of `replacing`.
     """
     with replacing(path) as file:
-        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+        file.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
 
 
 def appending(path: str | os.PathLike[str]) -> IO[bytes]:

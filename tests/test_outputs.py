@@ -52,6 +52,11 @@ def test_text_and_bytes_are_written_as_they_are(tmp_path):
     assert path.read_bytes() == b"\xff" and list(tmp_path.iterdir()) == [path]
 
 
+def test_half_a_character_is_no_end_of_a_report(tmp_path):
+    write(tmp_path / "report", "of the file caf\udce9.csv")
+    assert (tmp_path / "report").read_text() == "of the file caf?.csv"
+
+
 @pytest.mark.parametrize("end", [OSError, KeyboardInterrupt, GeneratorExit])
 def test_what_ends_in_the_middle_leaves_all_as_it_was(old, end):
     with pytest.raises(end), replacing(old) as file:

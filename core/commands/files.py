@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core import outputs
+from core.codec import is_writable
 
 PIPE = (
     "{} is a pipe or a device, which can be read only once or never ends. Save what comes out of "
@@ -76,6 +77,12 @@ class Folder(click.Path):
     def __init__(self, only_with: str = "") -> None:
         super().__init__(file_okay=False, path_type=Path)
         self.only_with = only_with
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the folder; Arrow writes to none whose name is no text."""
+        if not is_writable(os.fsdecode(value)):
+            self.fail("The name of the folder is not UTF-8. Choose another.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Range(click.FloatRange):

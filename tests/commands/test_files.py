@@ -88,6 +88,11 @@ def test_no_model_is_asked_for_what_cannot_be_written(number, nobody, questions,
     assert str(good.exception) == "a model was opened"
 
 
+def test_no_model_is_asked_for_a_folder_whose_name_is_no_text(nobody, questions, tmp_path):
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    refused(believe("evaluate", questions, "--out", folder), "not UTF-8. Choose another")
+
+
 def test_no_model_is_asked_for_folders_that_cannot_be_made(nobody, questions, tmp_path):
     file = tmp_path / "file"
     file.touch()
