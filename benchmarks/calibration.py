@@ -41,7 +41,7 @@ from core.abstention.thresholds import (
     learn_then_test,
     p_values,
 )
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 from core.studies.calibration.calibration import Target
 from core.studies.calibration.price_list import TARGETS, price_list
 

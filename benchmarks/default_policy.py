@@ -64,7 +64,7 @@ from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
 from core.data.datasets import questions as datasets
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled
+from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.data.world import facts as world
 from core.data.world.grading import is_right, matches
@@ -238,7 +238,7 @@ def believed(content: bytes, threshold: float) -> Belief | None:
 def certified(content: bytes, target: Target) -> dict[str, Calibration]:
     """Calibrate every score on a table, each named beforehand."""
     upload = uploads.parse(content, "example.csv")
-    data = labelled(upload, suggest(upload))
+    data = labelled_rows(upload, suggest(upload))
     return {name: calibrate(data, replace(target, score=name)) for name in SCORES}
 
 

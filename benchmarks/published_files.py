@@ -13,7 +13,7 @@ import pandas as pd
 
 from core.data.datasets.answer_key import answer_key
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.labelled import LabelledRows, UnknownLabelsError, UnknownQuestionsError
+from core.data.tabular.labelled_rows import LabelledRows, UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.uploads import UploadError, parse
 from core.studies.calibration.calibration import read
 

@@ -29,7 +29,7 @@ from core.commands.score import score
 from core.commands.serve import serve
 from core.data.datasets.predictions import UngradedError
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.labelled import UnknownLabelsError, UnknownQuestionsError
+from core.data.tabular.labelled_rows import UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.labels import UnreadLabelsError
 from core.data.tabular.mixtures import UnknownMixtureError
 from core.data.tabular.repeated_answers import SeveralSourcesError

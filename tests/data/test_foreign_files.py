@@ -13,7 +13,7 @@ from core.cli import main
 from core.data.datasets.tables import uploaded_questions
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.grading import Grader
-from core.data.tabular.labelled import UnknownLabelsError, labelled
+from core.data.tabular.labelled_rows import UnknownLabelsError, labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import parse
@@ -37,7 +37,7 @@ def read(name, claims=Claim, filters=None):
     table, columns = upload(name), suggest(upload(name))
     filters = MIXED.get(name, ()) if filters is None else filters
     vouched = tuple((score.column, claim) for score in columns.scores for claim in claims)
-    return labelled(table, replace(columns, vouched=vouched, filters=filters))
+    return labelled_rows(table, replace(columns, vouched=vouched, filters=filters))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_of_a_gold_and_a_predicted_column_neither_is_taken_as_labels():
     with pytest.raises(UnknownLabelsError):
         read("g04")
     table = graded_by(upload("g04"), Grader.SAME_ANSWER)
-    (correct,) = labelled(table, suggest(table)).correct.values()
+    (correct,) = labelled_rows(table, suggest(table)).correct.values()
     assert (correct.sum(), len(correct)) == (44, 80)
 
 

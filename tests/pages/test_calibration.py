@@ -893,7 +893,7 @@ def work(monkeypatch):
 
     for name in ("calibrate", "curves", "by_entropy", "shares", "compare", "halves"):
         counted(OWNERS[name], name)
-    for name in ("suggest", "kinds", "labelled", "independent", "column_of"):
+    for name in ("suggest", "kinds", "labelled_rows", "independent", "column_of"):
         counted(data, name)
     counted(isolation, "parse_isolated")
     return done
@@ -909,7 +909,7 @@ def test_a_rerun_and_a_way_back_compute_nothing_anew_and_keep_what_was_set(app, 
     choose_scores(app, "doubt")
     set_target(app, alpha=0.1, confidence=0.8)
     move(app, 0.5)
-    assert {"suggest", "calibrate", "curves", "shares", "labelled"} <= set(work)
+    assert {"suggest", "calibrate", "curves", "shares", "labelled_rows"} <= set(work)
     assert work.count("parse_isolated") == work.count("suggest") == 1
     before, found = metrics(app), badges(app)
     work.clear()
@@ -927,7 +927,7 @@ def test_a_rerun_and_a_way_back_compute_nothing_anew_and_keep_what_was_set(app, 
     set_target(app, alpha=0.2)  # λ that was moved for one target is not moved for another
     assert badges(app) == [GUARANTEED]
     assert "calibrate" in work and "curves" not in work
-    assert not {"parse_isolated", "suggest", "kinds", "labelled", "halves"} & set(work)
+    assert not {"parse_isolated", "suggest", "kinds", "labelled_rows", "halves"} & set(work)
 
 
 def test_a_threshold_loses_its_promise_beyond_its_block_and_gets_it_back_at_its_place(app, work):

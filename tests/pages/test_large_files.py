@@ -17,7 +17,7 @@ from core.abstention.codebook import EVERY_ROW
 from core.data.datasets.draw import draw
 from core.data.datasets.tables import holds_questions, uploaded_questions
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import MAX_SCORED, Columns, labelled
+from core.data.tabular.labelled_rows import MAX_SCORED, Columns, labelled_rows
 from core.data.tabular.rows import MAX_BYTES, MAX_CELLS
 from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import BEST, Target, independent
@@ -178,14 +178,14 @@ def test_no_page_computes_for_long_in_its_thread(visit, content, small, shows, c
 
 def test_reading_a_large_file_can_be_cancelled(monkeypatch):
     begun, may_end = threading.Event(), threading.Event()
-    read = data.labelled
+    read = data.labelled_rows
 
     def waits(*args):
         begun.set()
         assert may_end.wait(LONG)
         return read(*args)
 
-    monkeypatch.setattr(data, "labelled", waits)
+    monkeypatch.setattr(data, "labelled_rows", waits)
     app = session("calibration")
     app.file_uploader(key="labelled_file").set_value(
         ("a.csv", few_of(long(), SMALL + 1), "text/plain")
@@ -240,7 +240,7 @@ def everything_on(content, scores=None):
         columns = suggest(upload)
         query = columns.query or EVERY_ROW
         columns = Columns(query, columns.source, columns.scores[:scores])
-        rows = independent(labelled(upload, columns))
+        rows = independent(labelled_rows(upload, columns))
         assert len(rows.questions) <= len(upload.table)
         first, _ = halves(rows)
         contradictions(first)

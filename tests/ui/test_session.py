@@ -12,7 +12,7 @@ from core.store.results import THIS_COMPUTER
 from core.ui import session
 from core.ui.calibration import ledger
 from tests.patience import LONG
-from tests.studies.calibration.tables import labelled_rows
+from tests.studies.calibration.tables import rows_of_arrays
 
 
 def script():
@@ -141,7 +141,7 @@ def test_looks_that_are_not_counted_are_said(server, monkeypatch, tmp_path):
         with open_database(url) as database:
             monkeypatch.setattr(ledger, "storage", lambda: SimpleNamespace(database=database))
             server(**user)
-            return ledger.limit_of_count(labelled_rows({"s": np.arange(9.0)}, {"s": np.ones(9)}))
+            return ledger.limit_of_count(rows_of_arrays({"s": np.arange(9.0)}, {"s": np.ones(9)}))
 
     file = f"sqlite:///{tmp_path}/believe.db"
     assert limit(file) == "" and limit("sqlite://") == ledger.ONLY_HERE

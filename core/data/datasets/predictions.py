@@ -27,7 +27,7 @@ from core.data.tabular.columns import (
 )
 from core.data.tabular.grading import GRADED_BY, RIGHT, WRONG, Grader, Grading, with_labels
 from core.data.tabular.headings import RIGHT_ANSWERS, is_question_heading
-from core.data.tabular.labelled import complaint
+from core.data.tabular.labelled_rows import complaint
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.data.world.grading import matches, matches_by_f1

@@ -18,7 +18,7 @@ from core.data.tabular.mixtures import kinds_used
 from core.data.tabular.uploads import Upload
 
 if TYPE_CHECKING:
-    from core.data.tabular.labelled import Columns, ScoreColumn
+    from core.data.tabular.labelled_rows import Columns, ScoreColumn
 
 FIRST = 3  # rows in words
 

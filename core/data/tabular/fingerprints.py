@@ -22,7 +22,7 @@ from core.data.tabular.headings import NO_QUESTION
 from core.data.tabular.uploads import Upload
 
 if TYPE_CHECKING:
-    from core.data.tabular.labelled import LabelledRows
+    from core.data.tabular.labelled_rows import LabelledRows
 
 #: A question with more text before or behind it: its last and its first sentence.
 SENTENCES: Final = (r"(?s)^.*[.:!?]\s+", r"(?s)[.!?]\s.*$")

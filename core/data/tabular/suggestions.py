@@ -35,9 +35,9 @@ from core.data.tabular.label_words import (
     leaves_rightness_open,
     says_nothing_else,
 )
-from core.data.tabular.labelled import Columns, ScoreColumn
+from core.data.tabular.labelled_rows import Columns, ScoreColumn
 from core.data.tabular.labels import judges, own_labels
-from core.data.tabular.repeats import why_open
+from core.data.tabular.repeated_questions import why_open
 from core.data.tabular.uploads import Upload
 from core.uncertainty.scores import SCORES
 

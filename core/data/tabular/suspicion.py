@@ -42,7 +42,7 @@ class SuspiciousScoreError(UploadError):
     """A score for which nobody vouches.
 
     `claim` is what a person would have to vouch for; `reading`, what the table was read as, a
-    sentence each, as far as `labelled` came.
+    sentence each, as far as `labelled_rows` came.
     """
 
     def __init__(self, score: str, claim: Claim, why: str) -> None:

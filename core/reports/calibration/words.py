@@ -9,7 +9,7 @@ from core.abstention.policy import Policy
 from core.abstention.thresholds import USUAL_CONFIDENCE, Uncertifiable
 from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group

@@ -25,7 +25,7 @@ from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
 from core.data.tabular.fingerprints import draws, fingerprints
 from core.data.tabular.headings import RULES
-from core.data.tabular.labelled import Columns, LabelledRows, ScoreColumn, labelled
+from core.data.tabular.labelled_rows import Columns, LabelledRows, ScoreColumn, labelled_rows
 from core.data.tabular.labels import Meaning, meanings_in, own_labels
 from core.data.tabular.mixtures import RowFilter
 from core.data.tabular.suggestions import label_columns, suggest
@@ -280,7 +280,7 @@ def read(
     if strange := [name for name in vouched if name not in {s.column for s in columns.scores}]:
         raise UploadError(f"“{one_line(strange[0])}” is no score here, so nobody can vouch for it.")
     claims = tuple((score, claim) for score in vouched for claim in Claim)
-    return labelled(upload, replace(columns, vouched=claims, filters=tuple(filters)))
+    return labelled_rows(upload, replace(columns, vouched=claims, filters=tuple(filters)))
 
 
 def choice(

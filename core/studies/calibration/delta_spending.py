@@ -15,7 +15,7 @@ import numpy as np
 from core.abstention.ledger import Look, Rows, from_text, look, related_looks, to_text
 from core.codec import count_of, one_line
 from core.data.tabular.fingerprints import contents, fingerprints
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 
 _ROWS = "rows", "cells"  # that are numbers
 

@@ -10,7 +10,7 @@ from core.abstention import intervals, metrics
 from core.abstention import resampled_measures as resampling
 from core.abstention.metrics import Bin, Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 from core.studies.calibration.calibration import Calibration, outcome_of
 from core.studies.progress import Progress, silent
 

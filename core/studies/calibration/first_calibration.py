@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 from core.once import once
 from core.studies.calibration.calibration import Target, independent, read
 from core.studies.calibration.example import EXAMPLE

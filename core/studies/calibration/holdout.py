@@ -14,7 +14,7 @@ from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
 from core.codec import one_line
 from core.data.tabular import fingerprints
 from core.data.tabular.headings import plain_heading
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 from core.studies.calibration.calibration import (
     CalibrationError,
     independent,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.abstention.thresholds import Threshold, for_each_target
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 from core.studies.calibration.calibration import BEST, Target, independent
 
 TARGETS: Final = (0.02, 0.05, 0.06, 0.08, 0.1, 0.15, 0.2)

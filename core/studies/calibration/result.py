@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.abstention.ledger import Look
 from core.abstention.metrics import Curve
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 from core.studies.calibration.calibration import (
     Calibration,
     Target,

@@ -24,7 +24,7 @@ from core.codec import count_of, list_of, one_line
 from core.data.datasets.in_words import extent, omissions
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.fingerprints import of_questions
-from core.data.tabular.labelled import SELECTION
+from core.data.tabular.labelled_rows import SELECTION
 from core.once import once
 from core.studies.evaluation.bundled import CHOSE_WEIGHTS, FOLDER
 from core.studies.evaluation.files import (

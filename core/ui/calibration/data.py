@@ -17,10 +17,16 @@ from core.data.datasets.tables import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.headings import RULES
-from core.data.tabular.labelled import Columns, LabelledRows, ScoreColumn, labelled, template
+from core.data.tabular.labelled_rows import (
+    Columns,
+    LabelledRows,
+    ScoreColumn,
+    labelled_rows,
+    template,
+)
 from core.data.tabular.labels import own_labels
 from core.data.tabular.mixtures import UnknownMixtureError
-from core.data.tabular.repeats import repeats_unknown
+from core.data.tabular.repeated_questions import repeats_unknown
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import Upload, UploadError
@@ -457,7 +463,7 @@ def _read(upload: Upload, columns: Columns) -> LabelledRows | None:
         read_rows = result_of(
             "labelled",
             upload,
-            lambda _: _independent(labelled(upload, columns)),
+            lambda _: _independent(labelled_rows(upload, columns)),
             columns,
             large=len(upload.table) * len(columns.scores) > SMALL,
             refuses=UploadError,

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError
 from core.codec import quotes
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 from core.data.tabular.uploads import UploadError
 from core.reports.calibration import words
 from core.studies.calibration import holdout, new_rows

@@ -10,7 +10,7 @@ from typing import TypeVar
 import streamlit as st
 
 from core.abstention.ledger import Look
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.calibration.delta_spending import from_json, to_json

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core import codec
 from core.abstention.ledger import Look
 from core.charts.calibration import name_of
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 from core.reports.calibration.document import price_columns, share_answered
 from core.studies.calibration.calibration import (
     BEST,

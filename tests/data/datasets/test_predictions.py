@@ -21,7 +21,7 @@ from core.data.datasets.predictions import (
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.grading import NAMES, Grader
-from core.data.tabular.labelled import labelled
+from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.labels import Meaning, ValueMeaning, values_of
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
@@ -138,14 +138,14 @@ def test_the_labels_are_a_column_that_says_who_made_it():
     columns = suggest(graded)
     (score,) = columns.scores
     assert (score.column, score.correct) == ("confidence", BY_RULE)
-    data = labelled(graded, columns)
+    data = labelled_rows(graded, columns)
     assert data.correct["confidence"].sum() == 2 and data.left_out == 2
     book = data.codebooks["confidence"]
     assert (book.grader, book.rows, book.right_rows) == ("the rule “same answer”", 8, 2)
     assert set(book.grading) <= set(data.reading)
     back = parse(to_csv(list(graded.table), graded.table.to_numpy(object).tolist()), "x.csv")
     meant = (ValueMeaning(score.correct, "", Meaning.OUT),)
-    again = labelled(back, replace(suggest(back), meant=meant)).codebooks["confidence"]
+    again = labelled_rows(back, replace(suggest(back), meant=meant)).codebooks["confidence"]
     assert (again.grader, again.right_rows) == (book.grader, 2)  # a file that comes back says it
     assert "differ on 50.0% of 8 questions (4; 95% interval 15.7% to 84.3%)" in book.grading[1]
 

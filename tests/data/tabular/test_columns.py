@@ -9,7 +9,7 @@ import pytest
 
 from core.data.tabular import columns
 from core.data.tabular.columns import Cell, ColumnKind, column_of, kinds
-from core.data.tabular.labelled import Columns, ScoreColumn, doubts_of, labelled
+from core.data.tabular.labelled_rows import Columns, ScoreColumn, doubts_of, labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 from tests.csv_files import csv_file
@@ -63,10 +63,10 @@ def test_a_number_that_can_be_read_in_two_ways_is_refused_and_named(named, colum
     for upload in (table(*cells) for cells in columns):
         assert kinds(upload)["doubt"] is ColumnKind.NUMBER
         for read in (
-            lambda it=upload: labelled(
+            lambda it=upload: labelled_rows(
                 it, Columns("", None, (ScoreColumn("doubt", False, "correct"),))
             ),
-            lambda it=upload: labelled(it, replace(suggest(it), query="")),
+            lambda it=upload: labelled_rows(it, replace(suggest(it), query="")),
             lambda it=upload: doubts_of(it, "doubt", False),
         ):
             with pytest.raises(UploadError) as caught:
@@ -88,7 +88,7 @@ def test_a_number_that_can_be_read_in_two_ways_is_refused_and_named(named, colum
 def test_what_programs_print_around_one_value_is_no_part_of_it(labels, scores):
     rows = "".join(f'"{score}","{label}"\n' for score, label in zip(scores, labels, strict=True))
     upload = parse(f"confidence,correct\n{rows}".encode(), "x.csv")
-    read = labelled(upload, replace(suggest(upload), query=""))
+    read = labelled_rows(upload, replace(suggest(upload), query=""))
     assert read.numbers("confidence").tolist() == [0.9, 0.25]
     assert read.correct["confidence"].tolist() == [True, False]
 
@@ -102,7 +102,7 @@ def test_no_cell_with_a_comma_is_read_where_one_can_mean_two_things():
 def test_a_doubtful_column_stands_in_no_other_ones_way():
     upload = table("0.1", "0.2", perplexity=["3,425", "175"])
     assert [score.column for score in suggest(upload).scores] == ["doubt"]
-    assert labelled(upload, replace(suggest(upload), query="")).doubts["doubt"].tolist() == [
+    assert labelled_rows(upload, replace(suggest(upload), query="")).doubts["doubt"].tolist() == [
         0.1,
         0.2,
     ]
@@ -111,7 +111,7 @@ def test_a_doubtful_column_stands_in_no_other_ones_way():
 def test_a_doubtful_entropy_is_none_and_complained_of():
     upload = table("0.1", "0.2", entropy=["3,425", "175"])
     chosen = Columns("", None, (ScoreColumn("doubt", False, "correct"),), "entropy")
-    found = labelled(upload, chosen)
+    found = labelled_rows(upload, chosen)
     assert found.entropies is None
     (problem,) = found.problems
     assert problem.startswith("“entropy” has the number “3,425”: ")

@@ -6,7 +6,7 @@ import numpy as np
 
 from core.abstention.codebook import EVERY_ROW
 from core.data.tabular.fingerprints import fingerprints, of_questions
-from core.data.tabular.labelled import labelled
+from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import parse
 
@@ -14,7 +14,7 @@ from core.data.tabular.uploads import parse
 def read(*lines):
     upload = parse("\n".join(lines).encode(), "scores.csv")
     columns = suggest(upload)
-    return labelled(upload, replace(columns, query=columns.query or EVERY_ROW))
+    return labelled_rows(upload, replace(columns, query=columns.query or EVERY_ROW))
 
 
 def test_a_question_is_the_same_however_it_is_typed():
@@ -48,7 +48,7 @@ def test_rows_without_a_question_are_known_by_their_cells_whichever_is_the_score
 
     def rows(score):
         choice = replace(columns.scores[0], column=score, larger_is_surer=False)
-        return fingerprints(labelled(upload, replace(columns, scores=(choice,))), score)
+        return fingerprints(labelled_rows(upload, replace(columns, scores=(choice,))), score)
 
     assert np.array_equal(rows("spread"), rows("margin"))
     assert len(set(rows("margin").tolist())) == 3

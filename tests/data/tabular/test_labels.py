@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.data.tabular.columns import column_of, kinds
-from core.data.tabular.labelled import UnknownQuestionsError, labelled
+from core.data.tabular.labelled_rows import UnknownQuestionsError, labelled_rows
 from core.data.tabular.labels import (
     MOST_VALUES,
     Meaning,
@@ -30,7 +30,7 @@ def table(*labels):
 def read(upload, meanings=()):
     """Labelled rows by what a person says of values; "" is the empty cell."""
     said = meanings_in(upload, ["correct"], dict(meanings))
-    return labelled(upload, replace(suggest(upload), meant=said))
+    return labelled_rows(upload, replace(suggest(upload), meant=said))
 
 
 def refused(upload, meanings=()):
@@ -149,7 +149,7 @@ def test_an_id_whose_rows_are_worded_differently_is_asked_about():
         assert suggest(upload).query == (None if is_asked else "question")
         if is_asked:
             with pytest.raises(UnknownQuestionsError, match=f"Rows with one “{item}” differ in"):
-                labelled(upload, suggest(upload))
+                labelled_rows(upload, suggest(upload))
 
 
 @pytest.mark.parametrize("item", ["instance", "uuid", "Instance ID", "frage_nr", "question_hash"])

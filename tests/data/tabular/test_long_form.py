@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core.data.tabular.labelled import UnknownLabelsError, labelled
+from core.data.tabular.labelled_rows import UnknownLabelsError, labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 from core.studies.calibration.calibration import read
@@ -57,7 +57,7 @@ def test_two_sources_of_one_name_are_two_columns_and_asked_about():
         ["1", "1"],
     ]
     with pytest.raises(UnknownLabelsError):
-        labelled(upload, suggest(upload))
+        labelled_rows(upload, suggest(upload))
 
 
 def test_scores_of_parts_of_a_trace_are_rows_and_two_of_one_part_are_refused():

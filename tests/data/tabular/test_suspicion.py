@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.data.tabular.labelled import labelled
+from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError, vouched_claims
 from core.data.tabular.uploads import parse
@@ -90,10 +90,10 @@ def test_nothing_is_certified_until_somebody_vouches_for_what_is_odd():
     upload, columns = scored("agreement", lambda n: 99 - n if n < 50 else (100 - n) / 100)
     for claim, says in ((Claim.ONE_SCALE, "0 to 1, and percent"), (Claim.BLIND, "AUROC 1")):
         with pytest.raises(SuspiciousScoreError, match=says) as caught:
-            labelled(upload, columns)
+            labelled_rows(upload, columns)
         assert caught.value.claim is claim
         columns = replace(columns, vouched=(*columns.vouched, ("agreement", claim)))
-    data = labelled(upload, columns)
+    data = labelled_rows(upload, columns)
     book = data.codebooks["agreement"]  # stored in the policy, printed in the report
     assert book.claims == (
         "As you said, “agreement” has numbers of one scale.",
@@ -138,13 +138,15 @@ def test_a_score_named_after_the_right_answers_is_asked_about(names, asks):
 def test_only_what_is_odd_is_said_to_be_vouched_for():
     upload, columns = scored("confidence", lambda n: (n * 37 % 100) / 100)
     claims = tuple(("confidence", claim) for claim in Claim)
-    assert labelled(upload, replace(columns, vouched=claims)).codebooks["confidence"].claims == ()
+    assert (
+        labelled_rows(upload, replace(columns, vouched=claims)).codebooks["confidence"].claims == ()
+    )
 
 
 def test_the_scores_of_a_run_saw_no_labels_but_a_column_may_be_called_like_them():
     own = to_text(default_policy().pipeline).replace('"', '""')
     of_run = scored("mutual_information", lambda n: n / 100, more=f',"{own}"')
-    assert labelled(*of_run).codebooks["mutual_information"].claims == ()
+    assert labelled_rows(*of_run).codebooks["mutual_information"].claims == ()
     for more in ("", ",rag-v2"):  # no pipeline of ours
         with pytest.raises(SuspiciousScoreError):
-            labelled(*scored("mutual_information", lambda n: n / 100, more=more))
+            labelled_rows(*scored("mutual_information", lambda n: n / 100, more=more))

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from core.data.tabular.labelled import LabelledRows
+from core.data.tabular.labelled_rows import LabelledRows
 
 
-def labelled_rows(doubts, correct, **others):
+def rows_of_arrays(doubts, correct, **others):
     """Rows with the doubts and labels of each score, by its name; each of another question."""
     n = len(next(iter(doubts.values())))
     usual = {

@@ -15,7 +15,7 @@ from core.abstention.policy_files import from_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.labelled import Columns, ScoreColumn, labelled
+from core.data.tabular.labelled_rows import Columns, ScoreColumn, labelled_rows
 from core.data.tabular.labels import Meaning
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError
@@ -35,7 +35,7 @@ from core.studies.calibration.result import calibration_result
 from core.studies.inspection.pipeline import to_text
 from core.studies.progress import Cancelled
 from tests.csv_files import csv_file, rows_in
-from tests.studies.calibration.tables import labelled_rows
+from tests.studies.calibration.tables import rows_of_arrays
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
 PIPELINE = Pipeline(
@@ -67,7 +67,7 @@ def scored(doubts, correct, queries=None):
     """Labelled rows with one score, `s`."""
     others = {} if queries is None else {"queries": np.array(queries, object)}
     labels = np.array(correct, bool)
-    return labelled_rows({"s": np.array(doubts, float)}, {"s": labels}, **others)
+    return rows_of_arrays({"s": np.array(doubts, float)}, {"s": labels}, **others)
 
 
 CONTENT = csv_file(HEADING, [(*row, to_text(PIPELINE)) for row in ROWS])
@@ -77,7 +77,7 @@ def by_hand(content):
     """Rows of both scores, of which no heading says which way it points."""
     upload = uploads.parse(content, "hand.csv")
     scores = ScoreColumn("a", False, "a_correct"), ScoreColumn("b", True, "b_correct")
-    return labelled(upload, replace(suggest(upload), scores=scores))
+    return labelled_rows(upload, replace(suggest(upload), scores=scores))
 
 
 @pytest.fixture(scope="module")

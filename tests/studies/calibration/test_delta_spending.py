@@ -19,7 +19,7 @@ from core.studies.calibration.calibration import BEST, Target, calibrate, read, 
 from core.studies.calibration.delta_spending import from_json, looks_before, other_batches, to_json
 from core.studies.calibration.groups import by_group
 from core.studies.evaluation.label_views import GROWTH
-from tests.studies.calibration.tables import labelled_rows
+from tests.studies.calibration.tables import rows_of_arrays
 
 WANTED = Target(0.05, 0.9, "ltt", "s0")
 
@@ -42,7 +42,7 @@ def scored(rng, n, error, scores=1, kinds=1, first=0):
     """Rows of a law that is wrong in one share of the questions, whatever the scores say."""
     correct = rng.random(n) >= error
     names = [f"s{place}" for place in range(scores)]
-    return labelled_rows(
+    return rows_of_arrays(
         {name: rng.random(n) for name in names},
         dict.fromkeys(names, correct),
         queries=np.array([f"q{number}" for number in range(first, first + n)], object),

@@ -11,14 +11,14 @@ from core.studies.calibration import calibration as study
 from core.studies.calibration.calibration import BEST, Target
 from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.groups import MOST_GROUPS, by_group
-from tests.studies.calibration.tables import labelled_rows
+from tests.studies.calibration.tables import rows_of_arrays
 
 
 def rows(*groups, scores=1):
     """Rows of (name, right, wrong) groups, all of the same doubt in each of some scores."""
     names = [name for name, right, wrong in groups for _ in range(right + wrong)]
     correct = [each < right for _, right, wrong in groups for each in range(right + wrong)]
-    return labelled_rows(
+    return rows_of_arrays(
         {f"s{i}": np.zeros(len(names)) for i in range(scores)},
         {f"s{i}": np.array(correct) for i in range(scores)},
         sources=np.array(names, object),

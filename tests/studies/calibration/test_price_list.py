@@ -9,7 +9,7 @@ from benchmarks.promise import LAW_1, REPETITIONS
 from core.abstention.thresholds import for_each_target, learn_then_test
 from core.studies.calibration.calibration import BEST, Target, calibrate
 from core.studies.calibration.price_list import TARGETS, list_entry, price_list, smallest
-from tests.studies.calibration.tables import labelled_rows
+from tests.studies.calibration.tables import rows_of_arrays
 
 WANTED = Target(0.05, 0.9, "ltt", "s0")
 
@@ -19,7 +19,7 @@ def scored(*drawn, one_kind=()):
     doubts, correct = (
         {f"s{place}": of for place, of in enumerate(each)} for each in zip(*drawn, strict=True)
     )
-    return labelled_rows(doubts, correct, one_kind=frozenset(one_kind))
+    return rows_of_arrays(doubts, correct, one_kind=frozenset(one_kind))
 
 
 def drawn(seed, scores=1, n=1000):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled
+from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.calibration.rows_by_doubt import (
@@ -30,7 +30,7 @@ When?,0.3,1,Now,Now
 @pytest.fixture(scope="module")
 def found():
     upload = uploads.parse(CONTENT, "hand.csv")
-    return calibrate(labelled(upload, suggest(upload)), Target(score="confidence"))
+    return calibrate(labelled_rows(upload, suggest(upload)), Target(score="confidence"))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,9 @@ def test_the_rows_beside_thresholds_have_some_of_each_kind():
     doubts = np.arange(9) / 10
     lines = [f"q{i},{doubt},{int(i not in (1, 4, 8))}" for i, doubt in enumerate(doubts)]
     upload = uploads.parse("\n".join(["question,doubt,correct", *lines]).encode(), "nine.csv")
-    rows = by_doubt(calibrate(labelled(upload, suggest(upload)), Target(score="doubt")), math.inf)
+    rows = by_doubt(
+        calibrate(labelled_rows(upload, suggest(upload)), Target(score="doubt")), math.inf
+    )
     # Of all 1 and 2, of the right 0 and 2, of the wrong 1 and 4; then the last of each kind.
     assert ranks_near(rows, np.array([2]), 1).tolist() == [0, 1, 2, 4]
     assert ranks_near(rows, np.array([2, 9]), 1).tolist() == [0, 1, 2, 4, 7, 8]

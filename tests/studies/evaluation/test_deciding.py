@@ -8,7 +8,7 @@ import pytest
 
 from core.abstention.policy import PolicyError, pipeline_in
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled
+from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.reports.evaluation import words
 from core.studies.calibration.calibration import Target, calibrate
@@ -34,7 +34,7 @@ def runs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def policy(runs):
     upload = uploads.parse(labelled_csv(runs[0].run)[0], "run.csv")
-    data = labelled(upload, suggest(upload))
+    data = labelled_rows(upload, suggest(upload))
     return calibrate(data, Target(0.3, 0.8, "ltt", SCORE)).policy
 
 
@@ -94,5 +94,5 @@ def test_decisions_as_a_file(runs, policy):
     ]
     assert cells[0]["id"] == runs[1].ids[0] and float(cells[0][SCORE]) == runs[1].doubts[SCORE][0]
     again = uploads.parse(decisions_csv(found), "decisions.csv")  # it says whose labels they are
-    read = labelled(again, suggest(again))
+    read = labelled_rows(again, suggest(again))
     assert read.codebooks[SCORE].of_rule(True, True) and pipeline_in(read.pipeline)

@@ -13,7 +13,7 @@ from core.abstention.policy import PolicyError, pipeline_in, to_json
 from core.abstention.policy_files import from_json
 from core.data.datasets.draw import random_order
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled
+from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.studies.calibration import calibration
 from core.studies.calibration.calibration import Target, calibrate
@@ -131,7 +131,7 @@ def test_a_folder_without_a_run_is_none(tmp_path):
 
 def read(content):
     upload = uploads.parse(content, "run.csv")
-    return labelled(upload, suggest(upload))
+    return labelled_rows(upload, suggest(upload))
 
 
 def test_the_labelled_table_is_read_as_what_the_run_says(made):

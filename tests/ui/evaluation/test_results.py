@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled
+from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.evaluation.listing import scatter_points
@@ -211,7 +211,7 @@ def test_without_a_policy_the_page_says_where_one_comes_from(runs):
 
 def test_a_policy_decides_on_the_rows(runs):
     upload = uploads.parse(labelled_csv(Run(runs / "one"))[0], "run.csv")
-    data = labelled(upload, suggest(upload))
+    data = labelled_rows(upload, suggest(upload))
     policy = calibrate(data, Target(0.3, 0.8, "ltt", INFORMATION)).policy
     app = opened(runs / "one", {"other": runs / "other"})
     app.session_state["policy_in_use"] = policy

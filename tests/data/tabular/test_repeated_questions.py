@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.data.tabular.repeats import why_open
+from core.data.tabular.repeated_questions import why_open
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import parse
 

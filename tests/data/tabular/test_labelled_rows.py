@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from core.abstention.codebook import EVERY_ROW
 from core.abstention.metrics import auroc
 from core.data.tabular import columns
-from core.data.tabular import labelled as module
+from core.data.tabular import labelled_rows as module
 from core.data.tabular.columns import ColumnKind, kinds, parse_correctness, parse_score
-from core.data.tabular.labelled import (
+from core.data.tabular.labelled_rows import (
     Columns,
     ScoreColumn,
     UnknownLabelsError,
     UnknownQuestionsError,
-    labelled,
+    labelled_rows,
     template,
 )
 from core.data.tabular.labels import Meaning, UnreadLabelsError, ValueMeaning, unread_values
@@ -71,7 +71,7 @@ EMPTY_OUT = meaning(PLAIN, correct=[("", OUT)])
 
 def refused(upload, columns=PLAIN):
     with pytest.raises(UploadError) as caught:
-        labelled(upload, columns)
+        labelled_rows(upload, columns)
     return str(caught.value)
 
 
@@ -197,7 +197,7 @@ def test_what_no_heading_calls_right_is_proposed_and_of_two_neither():
         (score,) = suggest(two).scores
         assert score.correct is None
         with pytest.raises(UnknownLabelsError, match="which column tells whether the answers of"):
-            labelled(two, scored(replace(score, larger_is_surer=True), query=EVERY_ROW))
+            labelled_rows(two, scored(replace(score, larger_is_surer=True), query=EVERY_ROW))
     words = table(["s", "verdict", "temperature"], ["0.5", "PASS", "1"], ["0.7", "fail", "0"])
     assert [score.correct for score in suggest(words).scores] == ["verdict"]
     assert suggest(table(["s", "temperature"], ["0.5", "1"], ["0.7", "0"])).scores == ()
@@ -300,7 +300,7 @@ def test_a_plain_table_as_arrays():
         ["Why?", "s", "0.5", "yes", "0.1", f" {own} "],
         ["How?", "", "1", "no", "", own],
     )
-    found = labelled(
+    found = labelled_rows(
         upload, scored(ScoreColumn("score", False, "correct"), source="source", entropy="h")
     )
     assert (found.name, found.sha256) == ("scores.csv", upload.sha256)
@@ -322,7 +322,9 @@ def test_the_doubt_of_a_confidence_is_its_negative():
     upload = table(["c", "correct"], *([cell, "1"] for cell in cells))
     doubts = [0.9, 0.0, 0.0, math.inf, -math.inf, math.nan]
     for surer, expected in ((False, doubts), (True, np.subtract(0, doubts))):
-        found = labelled(upload, Columns(EVERY_ROW, None, (ScoreColumn("c", surer, "correct"),)))
+        found = labelled_rows(
+            upload, Columns(EVERY_ROW, None, (ScoreColumn("c", surer, "correct"),))
+        )
         np.testing.assert_equal(found.doubts["c"], expected)
         assert not np.signbit(found.doubts["c"][1:3]).any(), "minus zero looks odd"
         assert found.surer == {"c": surer}
@@ -330,7 +332,7 @@ def test_the_doubt_of_a_confidence_is_its_negative():
 
 def test_rows_without_query_are_numbered_as_in_the_table():
     upload = table(["score", "correct"], ["0.1", "1"], ["0.2", ""], ["0.3", "0"])
-    found = labelled(upload, replace(EMPTY_OUT, query=EVERY_ROW))
+    found = labelled_rows(upload, replace(EMPTY_OUT, query=EVERY_ROW))
     assert found.queries.tolist() == ["1", "3"]
     assert found.sources.tolist() == ["", ""]
     assert found.entropies is None
@@ -338,7 +340,9 @@ def test_rows_without_query_are_numbered_as_in_the_table():
 
 def test_rows_without_a_question_count_as_one_for_they_may_repeat_the_one_above():
     rows = [["None", "0.1", "1"], ["", "0.2", "1"], [" ", "0.3", "0"], ["007", "0.3", "1"]]
-    found = labelled(table(["question", "score", "correct"], *rows, ["", "0.3", ""]), EMPTY_OUT)
+    found = labelled_rows(
+        table(["question", "score", "correct"], *rows, ["", "0.3", ""]), EMPTY_OUT
+    )
     assert found.queries.tolist() == ["None", "2", "3", "007"]
     assert found.problems[1:] == (
         "Lines 3 and 4: “question” is empty (all of these count as one question; if they repeat "
@@ -351,7 +355,7 @@ def test_rows_without_a_question_count_as_one_for_they_may_repeat_the_one_above(
 def test_a_missing_score_is_nan_and_only_an_unreadable_one_is_complained_of():
     scores = ["", "NA", "0", "0,5", "high", "1,2,3"]
     rows = [*([score, "1"] for score in scores), ["bad", ""]]
-    found = labelled(table(["score", "correct"], *rows), replace(EMPTY_OUT, query=EVERY_ROW))
+    found = labelled_rows(table(["score", "correct"], *rows), replace(EMPTY_OUT, query=EVERY_ROW))
     nan = math.nan
     np.testing.assert_equal(found.doubts["score"], [nan, nan, 0, 0.5, nan, nan])
     assert found.problems == (
@@ -364,7 +368,7 @@ def test_a_refusal_that_counts_as_right_is_not_answered_and_a_wrong_one_is():
     heading = ["question", "gold", "answer", "llm_output", "score", "correct"]
     texts = ["She", "I don't know.", "", "N/A", "Unknown"]
     rows = [[f"{n}?", "unknown", a, "x", f"0.{n}", "01"[n < 4]] for n, a in enumerate(texts, 1)]
-    found = labelled(table(heading, *rows), PLAIN)
+    found = labelled_rows(table(heading, *rows), PLAIN)
     np.testing.assert_equal(found.doubts["score"], [0.1, math.nan, math.nan, 0.4, 0.5])
     assert found.problems[1:] == (
         "Lines 3 and 4: “answer” holds no answer, though “correct” calls it right (counts as not "
@@ -372,17 +376,17 @@ def test_a_refusal_that_counts_as_right_is_not_answered_and_a_wrong_one_is():
     )
     assert found.problems[1] in found.codebooks["score"].left_out  # and so in the policy
     with pytest.raises(UploadError, match="No row with a number in “score” has an answer"):
-        labelled(table(heading, *rows[1:3]), PLAIN)
+        labelled_rows(table(heading, *rows[1:3]), PLAIN)
     own = table(
         ["question", "answer", "score_answer", "score", "correct"], ["1?", "", "a", "1", "1"]
     )
-    assert labelled(own, PLAIN).doubts["score"] == [1]
+    assert labelled_rows(own, PLAIN).doubts["score"] == [1]
 
 
 @pytest.mark.parametrize("cell", ["0.9;0.8", "0.9, 0.8", "0.9,0.8", "0,9 | 0,8", "[0.9 0.8]"])
 def test_cells_with_several_numbers_are_named_with_a_mend(cell):
     rows = [["A?", cell, "1"], ["B?", "oops", "0"], ["C?", "0.5", "1"]]
-    found = labelled(table(["question", "score", "correct"], *rows), PLAIN)
+    found = labelled_rows(table(["question", "score", "correct"], *rows), PLAIN)
     (problem,) = found.problems
     assert problem == (
         "Lines 2 and 3: “score” is not a number (counts as missing). "
@@ -396,7 +400,7 @@ def test_rows_without_label_are_left_out_and_named_by_line():
         f'"q\n{i}",0.5,{x}\n' for i, x in enumerate(labels)
     )
     meant = [("", OUT), ("maybe", OUT)]
-    found = labelled(read(content), meaning(PLAIN, correct=meant))
+    found = labelled_rows(read(content), meaning(PLAIN, correct=meant))
     assert found.kept.tolist() == [0, 10] and found.left_out == 9
     assert found.queries.tolist() == ["q\n0", "q\n10"]
     assert found.problems == (
@@ -408,7 +412,7 @@ def test_rows_without_label_are_left_out_and_named_by_line():
 def test_of_parquet_rows_are_named():
     buffer = io.BytesIO()
     pd.DataFrame({"score": [0.5, 0.25], "correct": [1.0, None]}).to_parquet(buffer)
-    found = labelled(read(buffer.getvalue(), "x.parquet"), replace(EMPTY_OUT, query=EVERY_ROW))
+    found = labelled_rows(read(buffer.getvalue(), "x.parquet"), replace(EMPTY_OUT, query=EVERY_ROW))
     assert found.problems == ("Row 2: “correct” is empty (left out).",)
 
 
@@ -417,7 +421,7 @@ def test_a_row_is_used_for_all_scores_or_for_none():
     upload = table(["a", "a_correct", "b", "b_correct"], *rows)
     scores = (ScoreColumn("a", False, "a_correct"), ScoreColumn("b", True, "b_correct"))
     out = {"a_correct": [("", OUT)], "b_correct": [("?", OUT)]}
-    found = labelled(upload, meaning(Columns(EVERY_ROW, None, scores), **out))
+    found = labelled_rows(upload, meaning(Columns(EVERY_ROW, None, scores), **out))
     assert found.kept.tolist() == [0, 3]
     assert {name: doubts.tolist() for name, doubts in found.doubts.items()} == {
         "a": [0.1, 0.7],
@@ -433,15 +437,15 @@ def test_a_row_is_used_for_all_scores_or_for_none():
     # Labels that serve two scores are complained of once.
     both = (scores[0], ScoreColumn("b", True, "a_correct"))
     columns = meaning(Columns(EVERY_ROW, None, both), a_correct=out["a_correct"])
-    assert labelled(upload, columns).problems == complaints[:1]
+    assert labelled_rows(upload, columns).problems == complaints[:1]
 
 
 def test_only_a_pipeline_that_can_be_read_is_one():
     """Anybody may call a column so; that switches off no check, and nothing is guessed by it."""
     heading = ["score", "correct", "Pipeline"]
     own, every = to_text(default_policy().pipeline), replace(PLAIN, query=EVERY_ROW)
-    assert labelled(table(heading, ["1", "1", own], ["2", "0", own]), every).pipeline == own
-    foreign = labelled(table(heading, ["1", "1", "p1"], ["2", "0", "p1"]), every)
+    assert labelled_rows(table(heading, ["1", "1", own], ["2", "0", own]), every).pipeline == own
+    foreign = labelled_rows(table(heading, ["1", "1", "p1"], ["2", "0", "p1"]), every)
     assert foreign.pipeline == "" and "“Pipeline” is “p1”" in " ".join(foreign.problems)
     assert foreign.codebooks["score"].only == (("Pipeline", "p1"),)
 
@@ -499,9 +503,9 @@ def test_labels_of_another_answer_than_the_score_serves_are_refused(score, label
     if other:
         assert f"“{label}” judges other answers than “{score}” serves" in refused(upload, columns)
     else:
-        assert labelled(upload, columns).pipeline == own
+        assert labelled_rows(upload, columns).pipeline == own
     foreign = table(heading, *rows)  # whose policy decides nothing here
-    assert labelled(foreign, columns).pipeline == ""
+    assert labelled_rows(foreign, columns).pipeline == ""
 
 
 def test_the_rows_of_a_run_are_not_calibrated_on_as_it_keeps_them():
@@ -521,8 +525,8 @@ def test_rows_of_several_pipelines_are_asked_about(own):
     assert pipelines_of(upload) == texts and pipelines_of(table(["s"], ["1"])) == []
     every = replace(PLAIN, query=EVERY_ROW)
     with pytest.raises(UnknownMixtureError, match="“Pipeline” is "):
-        labelled(upload, every)
-    assert labelled(upload, replace(every, filters=(("Pipeline", None),))).pipeline == ""
+        labelled_rows(upload, every)
+    assert labelled_rows(upload, replace(every, filters=(("Pipeline", None),))).pipeline == ""
 
 
 # ---------------------------------------------------------------------- what is refused
@@ -573,14 +577,14 @@ def test_groups_made_of_the_labels_are_refused():
     upload = table(["question", "score", "correct", "verdict", "kind"], *MANY)
     for groups in ("verdict", "correct"):
         with pytest.raises(UploadError, match="made of the labels"):
-            labelled(upload, replace(PLAIN, source=groups))
-    assert set(labelled(upload, replace(PLAIN, source="kind")).sources) == {"0", "1", "2"}
+            labelled_rows(upload, replace(PLAIN, source=groups))
+    assert set(labelled_rows(upload, replace(PLAIN, source="kind")).sources) == {"0", "1", "2"}
     # Every row a group of its own is no such column, and labels of one kind make no groups.
-    labelled(upload, replace(PLAIN, source="question"))
+    labelled_rows(upload, replace(PLAIN, source="question"))
     right = table(
         ["question", "score", "correct", "kind"], *((f"Q{i}", i, 1, i % 2) for i in range(9))
     )
-    labelled(right, replace(PLAIN, source="kind"))
+    labelled_rows(right, replace(PLAIN, source="kind"))
 
 
 @pytest.mark.parametrize(
@@ -629,7 +633,7 @@ def test_a_column_that_is_none_says_what_it_holds(cells, as_labels, as_score):
 )
 def test_an_unreadable_entropy_is_missing_and_complained_of(cells, entropies, problem):
     upload = table(["score", "correct", "h"], *(["0.5", "1", cell] for cell in cells))
-    found = labelled(upload, scored(*PLAIN.scores, query=EVERY_ROW, entropy="h"))
+    found = labelled_rows(upload, scored(*PLAIN.scores, query=EVERY_ROW, entropy="h"))
     np.testing.assert_equal(found.entropies, entropies)
     assert found.problems == (problem,)
 
@@ -639,7 +643,7 @@ def test_hostile_headings_are_short_and_in_one_line_in_complaints():
     upload = table(["score", heading.strip()], ["0.5", "1"], ["0.5", "?"])
     columns = Columns(EVERY_ROW, None, (ScoreColumn("score", False, heading.strip()),))
     assert len(refused(upload, columns)) < 300 and "\n" not in refused(upload, columns)
-    (problem,) = labelled(upload, meaning(columns, **{heading.strip(): [("?", OUT)]})).problems
+    (problem,) = labelled_rows(upload, meaning(columns, **{heading.strip(): [("?", OUT)]})).problems
     assert len(problem) < 150 and "\n" not in problem
 
 
@@ -653,7 +657,7 @@ def test_a_distinct_text_is_read_once(monkeypatch):
     upload = table(["score", "correct"], *([["0.5 ", "1"], ["0.7 ", "0"]] * 1000))
     for _ in range(2):
         suggest(upload)
-        labelled(upload, Columns(EVERY_ROW, None, PLAIN.scores))
+        labelled_rows(upload, Columns(EVERY_ROW, None, PLAIN.scores))
     assert sorted(asked) == ["0.5 ", "0.7 "]
 
 
@@ -668,7 +672,7 @@ def test_the_template_can_be_uploaded():
     assert suggested == Columns(
         "question", "source", (ScoreColumn("confidence", True, "correct"),), None
     )
-    found = labelled(upload, suggested)
+    found = labelled_rows(upload, suggested)
     assert found.problems == ()
     assert auroc(found.doubts["confidence"], found.correct["confidence"]) == 1
 
@@ -678,12 +682,12 @@ def test_more_scores_times_rows_than_can_be_calibrated_on_are_refused(monkeypatc
     upload = table(["a", "b", "correct"], *[["0.1", "0.2", "1"], ["0.3", "0.4", "0"]] * 2)
     scores = tuple(ScoreColumn(name, False, "correct") for name in "ab")
     with pytest.raises(UploadError) as caught:
-        labelled(upload, Columns(EVERY_ROW, None, scores))
+        labelled_rows(upload, Columns(EVERY_ROW, None, scores))
     assert str(caught.value) == (
         "2 scores of 4 rows are more than 5 numbers, the most that can be calibrated on at once; "
         "choose at most 1 of these scores, or upload fewer rows."
     )
-    assert len(labelled(upload, Columns(EVERY_ROW, None, scores[:1])).doubts) == 1
+    assert len(labelled_rows(upload, Columns(EVERY_ROW, None, scores[:1])).doubts) == 1
 
 
 def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
@@ -695,7 +699,7 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
         ["Who?", "so", "0.5", "n/a", "m"],
     )
     columns = meaning(suggest(upload), is_hallucination=[("n/a", OUT)])
-    data = labelled(upload, columns)
+    data = labelled_rows(upload, columns)
     assert data.codebooks["confidence"].sentences == data.reading
     assert data.reading == (
         "Question: “question”; 3 rows ask 2 different questions.",
@@ -718,20 +722,20 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
 def test_rows_that_stand_for_several_are_said_to_count_once(heading, weighs):
     rows = [[f"{n}?", "0.5", "01"[n % 2], str(n)] for n in range(4)]
     upload = table(["question", "confidence", "correct", heading], *rows)
-    book = labelled(upload, suggest(upload)).codebooks["confidence"]
+    book = labelled_rows(upload, suggest(upload)).codebooks["confidence"]
     assert book.claims == (f"Each row counts once, whatever its “{heading}” is.",) * weighs
     upload.table[heading] = "7"
-    same = labelled(replace(upload, columns={}), suggest(upload))
+    same = labelled_rows(replace(upload, columns={}), suggest(upload))
     assert same.codebooks["confidence"].claims == ()
 
 
 def test_rows_of_one_document_are_said_to_be_taken_as_independent():
     rows = [[f"{n}?", f"d{n % 3}", "0.5", "01"[n % 2], f"u{n}"] for n in range(9)]
     upload = table(["question", "doc_id", "confidence", "correct", "user"], *rows)
-    (claim,) = labelled(upload, suggest(upload)).codebooks["confidence"].claims
+    (claim,) = labelled_rows(upload, suggest(upload)).codebooks["confidence"].claims
     assert claim.startswith("Rows of one “doc_id”, of 3 in all, are taken as independent: if they")
     own = replace(suggest(upload), query="doc_id")
-    assert labelled(upload, own).codebooks["confidence"].claims[1:] == ()
+    assert labelled_rows(upload, own).codebooks["confidence"].claims[1:] == ()
 
 
 def test_copies_of_a_row_that_names_no_question_count_once():
@@ -739,7 +743,7 @@ def test_copies_of_a_row_that_names_no_question_count_once():
     every = [[number, "01"[n % 2]] for n, number in enumerate(scores)]
 
     def counted(rows):
-        data = labelled(table(["score", "correct"], *rows), replace(PLAIN, query=EVERY_ROW))
+        data = labelled_rows(table(["score", "correct"], *rows), replace(PLAIN, query=EVERY_ROW))
         return len(set(data.questions)), data.reading[0]
 
     assert counted(every) == (
@@ -761,7 +765,7 @@ def test_rows_on_which_a_score_may_have_been_fitted_are_asked_about(heading):
     rows = [[f"{n}?", "0.5", "01"[n % 2], "01"[n // 2]] for n in range(4)]
     upload = table(["question", "confidence", "correct", heading], *rows)
     with pytest.raises(UnknownMixtureError, match=f"“{heading}” is “0” and “1”"):
-        labelled(upload, suggest(upload))
+        labelled_rows(upload, suggest(upload))
 
 
 def test_an_endless_score_hides_no_scale():
@@ -770,7 +774,7 @@ def test_an_endless_score_hides_no_scale():
     ]
     upload = table(["question", "confidence", "correct"], *rows)
     columns = replace(suggest(upload), scores=(ScoreColumn("confidence", True, "correct"),))
-    book = labelled(upload, columns).codebooks["confidence"]
+    book = labelled_rows(upload, columns).codebooks["confidence"]
     assert (book.lowest, book.highest) == (0.4, 0.9)
     assert "Give it on the same scale" in book.misfit({}, 90.0)
 
@@ -784,15 +788,15 @@ def test_labels_that_were_not_read_are_asked_about_in_the_rows_that_count():
         cells = unread_values(upload, "correct", rows_that_count(upload, filters))
         assert {each.value: each.rows for each in cells} == unread
         with pytest.raises(UnreadLabelsError, match=rf"empty \({unread['']} row"):
-            labelled(upload, replace(suggest(upload), filters=filters))
+            labelled_rows(upload, replace(suggest(upload), filters=filters))
 
 
 def test_two_columns_of_one_heading_that_differ_are_no_score():
     rows = "q,confidence,confidence,correct\na,0.9,{},1\nb,0.2,0.2,0\n"
     twice, other = (parse(rows.format(cell).encode(), "x.csv") for cell in ("0.9", "0.1"))
-    assert labelled(twice, suggest(twice)).numbers("confidence").tolist() == [0.9, 0.2]
+    assert labelled_rows(twice, suggest(twice)).numbers("confidence").tolist() == [0.9, 0.2]
     for reading in (
-        lambda: labelled(other, suggest(other)),
+        lambda: labelled_rows(other, suggest(other)),
         lambda: module.doubts_of(other, "confidence", True),
     ):
         with pytest.raises(UploadError, match="Two columns are called “confidence”, and differ"):
@@ -804,7 +808,7 @@ def of_models(*filters):
     rows = [["a", "m", "0.9", "1"], ["a", "N", "0.2", "0"], ["b", "m", "0.3", "0"]]
     upload = table(["question", "Modell", "confidence", "correct"], *rows, ["c", "n ", "0.4", ""])
     columns = meaning(suggest(upload), correct=[("", OUT)])
-    return labelled(upload, replace(columns, filters=filters))
+    return labelled_rows(upload, replace(columns, filters=filters))
 
 
 @pytest.mark.parametrize(
@@ -821,7 +825,7 @@ def test_labels_whose_heading_names_a_program_promise_agreement_with_it(heading,
     upload = table(["question", "confidence", heading], ["a", "0.9", "1"], ["b", "0.2", "0"])
     score = ScoreColumn("confidence", True, heading)
     right = ValueMeaning(heading, "1", Meaning.RIGHT), ValueMeaning(heading, "0", Meaning.WRONG)
-    book = labelled(upload, replace(scored(score), meant=right)).codebooks["confidence"]
+    book = labelled_rows(upload, replace(scored(score), meant=right)).codebooks["confidence"]
     grader = f"a judge or a rule, as “{heading}” says" if by_program else ""
     assert book.grader == grader
     assert ("agreement with it, not truth" in book.of_grader(True)) is by_program
@@ -839,11 +843,11 @@ def test_labels_whose_heading_names_a_program_promise_agreement_with_it(heading,
 def test_that_repeated_questions_are_others_is_what_a_person_said(query, says):
     rows = [[n, "Who?", "ab"[n > 1], f"0.{n}", n % 2] for n in (1, 2, 3)]
     upload = table(["row", "question", "kind", "confidence", "correct"], *rows)
-    book = labelled(upload, replace(suggest(upload), query=query)).codebooks["confidence"]
+    book = labelled_rows(upload, replace(suggest(upload), query=query)).codebooks["confidence"]
     assert book.claims == ((f"As you said, {says}",) if says else ())
     heading = ["question_id", "question", "confidence", "correct"]
     upload = table(heading, *([r > 1, f"Who is {r}?", f"0.{r}", r % 2] for r in (1, 2, 3)))
-    (book,) = labelled(upload, replace(suggest(upload), query="question")).codebooks.values()
+    (book,) = labelled_rows(upload, replace(suggest(upload), query="question")).codebooks.values()
     assert "1 row that repeats another’s “question_id” asks another" in book.claims[0]
 
 
@@ -900,14 +904,14 @@ def test_questions_that_another_column_holds_for_one_are_asked_about(heading):
     rows = [[f"Who {n}?", n / 60, n % 2, f"w{n % 9}"] for n in range(60)]
     upload = table(["question", "confidence", "correct", heading], *rows)
     with pytest.raises(UnknownQuestionsError, match="may ask one question in other words"):
-        labelled(upload, suggest(upload))
+        labelled_rows(upload, suggest(upload))
 
 
 def beside(heading, *cells, **more):
     """Sixty labels `pass` beside a column of these cells in turn."""
     rows = [[n, n / 60, (n % 4 and "PASS") or "FAIL", cells[n % len(cells)]] for n in range(60)]
     upload = table(["question", "confidence", "pass", heading], *rows)
-    return labelled(upload, replace(suggest(upload), **more))
+    return labelled_rows(upload, replace(suggest(upload), **more))
 
 
 @pytest.mark.parametrize(
@@ -947,7 +951,7 @@ def test_what_every_row_says_is_named_and_many_models_by_their_number():
     rows = [[n, n / 120, n % 2, f"m{n // 2}"] for n in range(120)]  # two rows of each of 60 models
     upload = table(["question", "confidence", "correct", "model"], *rows)
     with pytest.raises(UnknownMixtureError, match="“model” has 60 different values, such as “m0”"):
-        labelled(upload, suggest(upload))
+        labelled_rows(upload, suggest(upload))
 
 
 def test_rows_are_chosen_by_a_column_of_models_and_a_value_that_it_has_alone():

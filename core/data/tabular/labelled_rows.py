@@ -56,7 +56,12 @@ from core.data.tabular.mixtures import (
 )
 from core.data.tabular.no_answers import NO_ANSWER, right_refusals
 from core.data.tabular.pipelines import check_labels_of_run, is_of_runs, pipeline_of
-from core.data.tabular.repeats import copies_as_one, repeats_unknown, row_claims, vouched_questions
+from core.data.tabular.repeated_questions import (
+    copies_as_one,
+    repeats_unknown,
+    row_claims,
+    vouched_questions,
+)
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
@@ -180,7 +185,7 @@ class LabelledRows:
         return own_direction(self.doubts[score], self.surer[score])
 
 
-def labelled(upload: Upload, columns: Columns) -> LabelledRows:
+def labelled_rows(upload: Upload, columns: Columns) -> LabelledRows:
     """Return the scored and labelled queries of an upload.
 
     Raises `UploadError` when a column does not exist or does not fit, nobody has said what a larger
