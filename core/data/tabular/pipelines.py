@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from core.abstention.policy import pipeline_in
 from core.codec import one_line
 from core.data.tabular.columns import column_of, first
+from core.data.tabular.headings import plain_heading
 from core.data.tabular.labels import own_labels
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
@@ -65,3 +66,15 @@ def check_labels_of_run(upload: Upload, labels: Mapping[str, str]) -> None:
                 f"be promised of these. Choose labels of its own, as “{score}_correct” has them, "
                 "or another score."
             )
+
+
+def other_answers(upload: Upload, score: str) -> str:
+    """Say that a run's column “answer” is not what a score serves; "" if that is in the table."""
+    names = first(upload, [plain_heading(f"{score}_answer")]), first(upload, ["answer"])
+    is_own = score in _OF_ANSWER or score not in SCORES or names[0] is not None
+    if is_own or names[1] is None or not is_of_runs(upload):
+        return ""
+    return (
+        f"This is decided of {SCORES[score].symbol}’s answers: in the table of a run, "
+        f"“{one_line(names[1])}” has {SCORES[_OF_ANSWER[0]].symbol}’s."
+    )

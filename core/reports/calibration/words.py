@@ -10,6 +10,7 @@ from core.abstention.thresholds import USUAL_CONFIDENCE, Uncertifiable
 from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled_rows import LabelledRows
+from core.data.tabular.pipelines import other_answers
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
@@ -370,10 +371,10 @@ def promise_for(fresh: NewScores) -> str:
 
 
 def decisions_in_words(fresh: NewScores) -> str:
-    """Return how many new rows are answered, and how many that pass hold no answer."""
+    """Return how many new rows are answered, how many that pass hold no answer, and whose it is."""
     withheld = int((fresh.passes & fresh.silent).sum())
-    return f"{fresh.answered:,} of {len(fresh.doubts):,} rows are answered." + (
-        f" {count_of(withheld, 'row')} below λ hold no answer: nothing, a refusal or an error."
-        if withheld
-        else ""
-    )
+    sentences = [f"{fresh.answered:,} of {len(fresh.doubts):,} rows are answered."]
+    if withheld:
+        rows = count_of(withheld, "row")
+        sentences.append(f"{rows} below λ hold no answer: nothing, a refusal or an error.")
+    return " ".join(filter(None, [*sentences, other_answers(fresh.upload, fresh.policy.score)]))

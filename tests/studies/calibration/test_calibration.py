@@ -734,6 +734,27 @@ def test_scores_of_another_pipeline_are_refused(certified, others):
         new_rows.new_scores(new(["a", "pipeline"], *rows), certified.policy)
 
 
+@pytest.mark.parametrize(
+    ("score", "more", "is_said"),
+    [
+        ("greedy_probability", [], True),
+        ("greedy_probability", ["greedy_probability_answer"], False),
+        ("weighted_doubt", [], False),  # which serves the answer of M.I.
+    ],
+)
+def test_whose_answers_are_decided_is_said_where_a_run_s_table_has_others(
+    certified, score, more, is_said
+):
+    policy = replace(certified.policy, score=score, codebook=None)
+    row = ["Paris", "0.1", to_text(PIPELINE), *["Lyon"] * len(more)]
+    fresh = new_rows.new_scores(new(["answer", score, "pipeline", *more], row), policy)
+    said = words.decisions_in_words(fresh)
+    assert (
+        "decided of T0’s answers: in the table of a run, “answer” has M.I.’s" in said
+    ) is is_said
+    assert said.startswith("1 of 1 rows are answered.")
+
+
 def test_a_policy_of_unknown_origin_decides_only_over_scores_that_say_nothing(hand):
     data = replace(hand, pipeline="")
     policy = study.calibrate(data, Target(0.5, 0.7, "ltt", "a")).policy
