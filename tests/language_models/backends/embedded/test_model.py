@@ -225,7 +225,7 @@ def test_branching_prompts_are_scored_as_defined(embedded, reference):
     """A hundred and one of them, in any order, of up to 317 tokens."""
     order = np.random.default_rng(1).permutation(101)
     together = embedded.log_likelihoods(told(order), ANSWERS)[np.argsort(order)]
-    times = [0, 1, 13, 30, 100]
+    times = [1, 100]
     expected = [[reference.log_likelihood(embedded, p, a) for a in ANSWERS] for p in told(times)]
     np.testing.assert_allclose(together[times], expected, atol=1e-4)
 
