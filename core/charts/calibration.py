@@ -21,7 +21,7 @@ from core.once import once
 from core.uncertainty.scores import SCORES
 
 HEIGHT = 260
-WORDS_ROOM = 100  # pixels behind the bars of groups
+WORDS_ROOM = 150  # pixels behind the bars of groups
 
 
 def name_of(score: str) -> str:
@@ -167,7 +167,7 @@ def groups(bins: Sequence[Bin], target: float, palette: Palette) -> FilledShape:
             errors=[b.errors for b in filled],
             error=errors,
             at=[max(error, target) for error in errors],  # never across the dashed line
-            label=[f"{_wrong(b)} of {b.answered}" for b in filled],
+            label=[f"{_wrong(b)} of {b.answered}{_rest(b)}" for b in filled],
         ),
         "target": [{"α": target}],
     }
@@ -211,12 +211,20 @@ def _groups(palette: Palette) -> Shape:
 
 def groups_alt(bins: Sequence[Bin]) -> str:
     """Say every group's error."""
-    return "; ".join(f"{_group(b.name)}: {_wrong(b)} of {b.answered} answered wrong" for b in bins)
+    return "; ".join(
+        f"{_group(b.name)}: {_wrong(b)} of {b.answered} answered wrong{_rest(b)}" for b in bins
+    )
 
 
 def _wrong(b: Bin) -> str:
     """Return how many are wrong, and in brackets how many by the other label."""
     return f"{b.errors}" if b.other_errors is None else f"{b.errors} ({b.other_errors})"
+
+
+def _rest(b: Bin) -> str:
+    """Return how many are not answered: an error among few answers is small among all."""
+    number = b.queries - b.answered
+    return f", {number:,} withheld" if number else ""
 
 
 def number(value: float, digits: int = 3, width: float = math.inf) -> str:

@@ -242,11 +242,14 @@ def test_risk_in_words():
 def test_groups_are_the_studys_the_most_wrong_first():
     chart = charts.groups(GROUPS, 0.05, LIGHT)
     answered = sorted((b for b in GROUPS if b.answered), key=lambda b: -b.error)
-    columns = ("group", "questions", "answered", "errors", "error", "label")
-    assert [tuple(row[name] for name in columns) for row in rows_of(chart, "label")] == [
-        (b.name, b.queries, b.answered, b.errors, b.error, f"{b.errors} of {b.answered}")
-        for b in answered
+    columns = ("group", "questions", "answered", "errors", "error")
+    rows = rows_of(chart, "label")
+    assert [tuple(row[name] for name in columns) for row in rows] == [
+        (b.name, b.queries, b.answered, b.errors, b.error) for b in answered
     ]
+    for row, b in zip(rows, answered, strict=True):
+        withheld = f", {b.queries - b.answered:,} withheld" * (b.answered < b.queries)
+        assert row["label"] == f"{b.errors} of {b.answered}{withheld}"
     assert rows_of(chart, "α") == [{"α": 0.05}]
     names = [b.name for b in answered]
     assert [text for text in texts(drawn(chart)) if text in names] == names
@@ -255,7 +258,9 @@ def test_groups_are_the_studys_the_most_wrong_first():
 def test_rows_of_no_group_have_a_name():
     bins = [Bin("", 5, 4, 1), Bin("x", 3, 2, 0)]
     assert "(none)" in texts(drawn(charts.groups(bins, 0.05, LIGHT)))
-    assert charts.groups_alt(bins) == "(none): 1 of 4 answered wrong; x: 0 of 2 answered wrong"
+    assert charts.groups_alt(bins) == (
+        "(none): 1 of 4 answered wrong, 1 withheld; x: 0 of 2 answered wrong, 1 withheld"
+    )
 
 
 def test_an_error_above_the_target_has_room():

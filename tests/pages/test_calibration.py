@@ -656,8 +656,8 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     worst = f"Not for every group: of “hard”, {wrong} of {wrong} answered are wrong. Its other "
     rest = f"{ROWS - RIGHT - wrong} are withheld. In all, {wrong} of {RIGHT + wrong} are wrong."
     assert said(app, f"{worst}{rest}")
-    alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong"
-    assert pictures(app)[0] == alone
+    alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong, "
+    assert pictures(app)[0] == f"{alone}{ROWS - RIGHT - wrong} withheld"
     choose(app, "source_", NO_COLUMN)
     assert not said(app, "by itself for") and not said(app, "Not for every")
     assert alone not in pictures(app)

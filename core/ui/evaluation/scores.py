@@ -68,7 +68,8 @@ def _aurocs(measured: RunMeasures) -> Picture:
     picture = aurocs(measured)
     figures.show(picture, "results_which_doubt")
     if measured.number:
-        st.text(f"Lines: {CONFIDENCE:.0%} intervals. {words.never_taught(measured)}".rstrip())
+        with st.container(key="finding_note"):
+            st.text(f"Lines: {CONFIDENCE:.0%} intervals. {words.never_taught(measured)}".rstrip())
     else:
         st.text(words.intervals(measured))
     return picture
