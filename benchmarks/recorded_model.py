@@ -183,7 +183,7 @@ def together(parts: Sequence[Run], folder: Path) -> None:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     # One that was gone on with, and stopped, has not ended when it did before.
     ends = [None if whole_lines(p.folder / UNFINISHED)[0] else p.manifest["ended"] for p in parts]
-    rows = {row.id: row for part in parts for row in rows_of(part.folder) if not row.failed}
+    rows = {row.id: row for part in parts for row in rows_of(part.folder) if not row.is_failure}
     with hold(folder) as files:
         files.begin()
         for id in sorted(rows):

@@ -68,7 +68,7 @@ class RetryingModel(Wrapper):
         super().__init__(inner)
         self.budget = budget or Budget()
         self._meter = Meter()
-        self.crowd = ConcurrencyLimit(at_once)
+        self.concurrency = ConcurrencyLimit(at_once)
         self._wait, self._tell = wait, tell
         self._open = _Open(self.budget.stop)
 
@@ -157,10 +157,10 @@ class RetryingModel(Wrapper):
         )
 
     def _once(self, request: Callable[[], T], clock: _Clock) -> T:
-        with clock.pause(clock.stop.holding(self.crowd)):
+        with clock.pause(clock.stop.holding(self.concurrency)):
             clock.stop.check()
             current_stop().check()  # of one asker among several
-            crowd = self.crowd.at_once
+            places = self.concurrency.at_once
             if self._open.refusal:  # a key that one call was refused is refused to all
                 raise errors.NeedsKeyError(str(self._open.refusal))
             self.budget.take()
@@ -170,12 +170,12 @@ class RetryingModel(Wrapper):
                     self.inner.meter.also(once),
                     self.inner.meter.gate(_behind_the_first(self.budget.take)),
                 ):
-                    return self.crowd.clock(lambda: self._in_time(clock, request))
+                    return self.concurrency.clock(lambda: self._in_time(clock, request))
             except errors.NeedsKeyError as error:
                 self._open.refusal = error
                 raise
             except errors.SilentError as error:
-                if self.crowd.halve(crowd):
+                if self.concurrency.halve(places):
                     raise errors.CrowdedError(str(error)) from None
                 raise
             finally:
@@ -184,7 +184,7 @@ class RetryingModel(Wrapper):
                 self.budget.spend(used)
 
     def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:
-        longest = self.crowd.longest
+        longest = self.concurrency.longest
         with patience(clock.stop, max(LONGEST_CALL - clock.seconds, longest), longest):
             return request()
 

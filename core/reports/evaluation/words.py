@@ -65,7 +65,7 @@ def provenance(of: Provenance) -> str:
     return f"{of.sentence}. {of.file}, SHA-256 {of.sha256[:12]}…, in the form {of.form}."
 
 
-def signed(value: float, digits: int = 2) -> str:
+def decimal(value: float, digits: int = 2) -> str:
     """Return a number with a true minus."""
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
@@ -75,12 +75,12 @@ def with_interval(of: Interval) -> str:
     value = number_shown(of.value)
     if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
         return value
-    return f"{value} ({signed(of.lower, 3)} to {signed(of.upper, 3)})"
+    return f"{value} ({decimal(of.lower, 3)} to {decimal(of.upper, 3)})"
 
 
 def number_shown(value: float) -> str:
     """Return a measure without its interval."""
-    return signed(value, 3) if math.isfinite(value) else NONE
+    return decimal(value, 3) if math.isfinite(value) else NONE
 
 
 def percent(value: float) -> str:
@@ -344,12 +344,12 @@ def comparison(of: ScoreComparison, one: str = "", two: str = "") -> str:
         return f"{one} and {two} cannot be compared by {of.measure.upper()}."
     digits = DIGITS[of.measure]
     numbers = (
-        f"{of.measure.upper()} {signed(of.values[0], digits)} against "
-        f"{signed(of.values[1], digits)}, difference {signed(of.difference.value, digits)}"
+        f"{of.measure.upper()} {decimal(of.values[0], digits)} against "
+        f"{decimal(of.values[1], digits)}, difference {decimal(of.difference.value, digits)}"
     )
     if math.isnan(of.p_value):
         return f"{one} and {two}: {numbers}; how much of that is chance is not known."
-    ends = f"{signed(of.difference.lower, digits)} to {signed(of.difference.upper, digits)}"
+    ends = f"{decimal(of.difference.lower, digits)} to {decimal(of.difference.upper, digits)}"
     numbers += f" ({CONFIDENCE:.0%} {ends}), Holm-adjusted {p_in_words(of.adjusted)} ({of.test})."
     if not of.is_significant:
         return f"No difference between {one} and {two} is shown: {numbers}"

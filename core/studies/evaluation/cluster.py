@@ -121,7 +121,7 @@ class _Work:
         """Yield the rows of the questions; see `Engine`."""
         with writing(self._staged):
             self._staged.mkdir(exist_ok=True)
-        before = {row.id: row for row in self._orphaned_rows() if not row.failed}
+        before = {row.id: row for row in self._orphaned_rows() if not row.is_failure}
         there: list[Row] = []
 
         def new() -> Iterator[Question]:

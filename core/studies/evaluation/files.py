@@ -82,9 +82,9 @@ class RunFiles:
                     done.update(batch.column("id").to_pylist())
                     failed += len(batch) - batch.column("error").null_count
             rows = [row for row in pending if row.id not in done]
-            self._pending = [row for row in rows if not (again and row.failed)]
+            self._pending = [row for row in rows if not (again and row.is_failure)]
             done.update(row.id for row in self._pending)
-            failed += sum(row.failed for row in self._pending)
+            failed += sum(row.is_failure for row in self._pending)
             if len(self._pending) < len(rows):
                 self._write_part()
         return done, failed

@@ -90,7 +90,7 @@ class Row:
         return str(self.values["id"])
 
     @property
-    def failed(self) -> bool:
+    def is_failure(self) -> bool:
         """Whether there is an error instead of scores."""
         return self.values["error"] is not None
 

@@ -152,7 +152,7 @@ def evaluate(
                 for row in _reach(rows):
                     files.add(row)
                     number += 1
-                    failed += row.failed
+                    failed += row.is_failure
             files.end()
             manifest["ended"] = _now()
         finally:

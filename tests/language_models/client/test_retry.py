@@ -579,9 +579,9 @@ def test_each_request_of_a_call_is_counted():
 def test_after_a_time_out_half_as_many_are_asked_at_once():
     """Beside another request, whose place is held here; nothing is given up for it."""
     patient = RetryingModel(Flaky(SILENT, SILENT), Budget(9), wait=lambda seconds: None)
-    patient.crowd.acquire()
+    patient.concurrency.acquire()
     assert patient.sample(PROMPT, 1)
-    assert patient.crowd.at_once == 2
+    assert patient.concurrency.at_once == 2
     assert patient.budget.requests == patient.meter.requests == 3
 
 

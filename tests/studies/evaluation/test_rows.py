@@ -42,7 +42,7 @@ def row_of(model, request, answers=("answer0",), reading=USUAL, least_mass=LEAST
     """The row of the one question that a model knows."""
     question = Question("q", QUERY, tuple((name,) for name in answers), "s")
     row = ask(Task(model, request, reading, least_mass), question, lambda _: None)
-    assert not row.failed, row.values["error"]
+    assert not row.is_failure, row.values["error"]
     return row
 
 

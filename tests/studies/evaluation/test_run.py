@@ -631,5 +631,5 @@ def test_memory_does_not_grow_with_the_number_of_questions(tmp_path, monkeypatch
 def test_an_error_is_a_row_of_its_question(tmp_path):
     (question,) = questions(1)
     row = failed_row(question, "It says nothing.", Usage(3, 20, 1), 1.5)
-    assert row.failed and row.id == "q0" and row.recording is None
+    assert row.is_failure and row.id == "q0" and row.recording is None
     assert (row.values["requests"], row.values["seconds"]) == (3, 1.5)

@@ -190,7 +190,7 @@ def test_what_cannot_be_compared_counts_for_nothing():
 
 
 def test_numbers_in_words():
-    assert [words.signed(value) for value in (0.114, -0.114, -0.001)] == ["0.11", "−0.11", "0.00"]
+    assert [words.decimal(value) for value in (0.114, -0.114, -0.001)] == ["0.11", "−0.11", "0.00"]
     assert [words.p_in_words(p) for p in (0.0004, 0.0123, 1.0, math.nan)] == [
         *("p < 0.001", "p = 0.012", "p = 1.000", "–")
     ]

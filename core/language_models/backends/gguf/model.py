@@ -26,7 +26,7 @@ from core.language_models.backends.gguf.weights import (
     Weights,
     are_bfloat16,
     config,
-    unknown,
+    unknown_part_error,
 )
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
@@ -205,7 +205,7 @@ def _load(path: Path, size: int, changed: int) -> OpenedWeights:
         bfloat16 = are_bfloat16(contents.tensors)
         llama = Llama(weights, sizes, bfloat16=bfloat16)
         if weights.unread:
-            raise unknown(f"the tensor “{min(weights.unread):.60}”")
+            raise unknown_part_error(f"the tensor “{min(weights.unread):.60}”")
         kind = "-bfloat16" if bfloat16 else ""
         opened = _open(f"{beside.result()[:12]}{kind}", llama, fields)
         _try(llama, [0, max(opened.tokenizer.get_vocab().values()), *opened.begin])

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from core.language_models.backends.gguf.weights import Fields, unknown
+from core.language_models.backends.gguf.weights import Fields, unknown_part_error
 from core.language_models.errors import BrokenModelError
 
 
@@ -103,7 +103,7 @@ def check_fields(fields: Fields) -> None:
     for name in fields.names("tokenizer.ggml."):
         there = name not in ABSENT or bool(fields.get(f"tokenizer.ggml.{name}"))
         if there and name not in READ | UNREAD:
-            raise unknown(f"“tokenizer.ggml.{name:.60}”", "would read texts otherwise")
+            raise unknown_part_error(f"“tokenizer.ggml.{name:.60}”", "would read texts otherwise")
 
 
 def beginning(fields: Fields) -> tuple[int, ...]:

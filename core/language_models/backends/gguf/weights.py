@@ -89,7 +89,7 @@ def are_bfloat16(tensors: Mapping[str, StoredTensor]) -> bool:
     return sum(tensor.count for tensor in tensors.values()) >= BFLOAT16_FROM
 
 
-def unknown(what: str, otherwise: str = "would be another network") -> BrokenModelError:
+def unknown_part_error(what: str, otherwise: str = "would be another network") -> BrokenModelError:
     """Return the error for a file that has more in it than we read."""
     return BrokenModelError(
         f"The file has {what}, which Believe does not know: it {otherwise}. Choose another file, "
@@ -165,9 +165,9 @@ def _check_fields(fields: Fields, values: Mapping[str, Sequence[Any]]) -> None:
     for name in fields.names(f"{fields.architecture}."):
         own = f"“{fields.architecture}.{name:.60}”"
         if name in values and fields.own(name) not in values[name]:
-            raise unknown(f"{fields.own(name)!s:.40} for {own}")
+            raise unknown_part_error(f"{fields.own(name)!s:.40} for {own}")
         if name not in READ | UNREAD | values.keys():
-            raise unknown(own)
+            raise unknown_part_error(own)
 
 
 def _shapes(
