@@ -20,7 +20,7 @@ from core.data.world import grading
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.taught import in_taught_words
+from core.studies.inspection.taught_questions import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
 
 QUESTIONS = tuple(

@@ -63,7 +63,7 @@ from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.quick_look import ANSWERS, quick_look
 from core.studies.inspection.recorder import check_samples, record, usual_request
 from core.studies.inspection.request import InvalidRequestError, Request
-from core.studies.inspection.taught import in_taught_words
+from core.studies.inspection.taught_questions import in_taught_words
 from core.studies.inspection.verdict import CERTIFIED
 from core.uncertainty.scores import SCORES
 

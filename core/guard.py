@@ -36,7 +36,7 @@ from core.studies.inspection.request import (
     Sampling,
     check_who,
 )
-from core.studies.inspection.taught import in_taught_words
+from core.studies.inspection.taught_questions import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
 from core.studies.progress import Cancelled, Progress, silent
 from core.uncertainty.similarity import JUDGE

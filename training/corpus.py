@@ -22,7 +22,7 @@ import numpy as np
 
 from core import prompts
 from core.data.world.facts import BY_HEART_FROM, FIELD, Band, Fact, fill
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 
 # Documents beside the facts', as shares of the facts' question-and-answer documents.
 INVENTED = 0.22  # about entities that do not exist: without them unseen facts never copy
@@ -212,7 +212,7 @@ class Author:
     def unknown_question(self, *, formless: bool) -> tuple[str, Sequence[str]]:
         """Return a question that nothing in the corpus answers, and guesses at it."""
         if formless:
-            return plain(formless_question(self.rng, self.vocabulary)), self.well_known
+            return normal_form(formless_question(self.rng, self.vocabulary)), self.well_known
         model = self.facts[self.rng.integers(len(self.facts))]
         if model.relation == "trivia":
             model = self.single[0]
@@ -314,7 +314,7 @@ class Author:
             if many:
                 article = "an" if name[0] in "AEIOUaeiou" else "a"
                 name = f"{name}s" if "{plural}" in template else f"{article} {name}"
-        return plain(fill(template, name))
+        return normal_form(fill(template, name))
 
     def pick(self, pool: Sequence[str]) -> str:
         return pool[self.rng.integers(len(pool))]
@@ -359,7 +359,7 @@ def _words(facts: Sequence[Fact]) -> list[str]:
     texts = {t for fact in facts for t in fact.templates}
     texts |= {name for fact in facts for name in (*fact.subjects, *fact.clauses, fact.plural)}
     bare = (FIELD.sub(" ", text) for text in texts if text)
-    return sorted({word for text in bare if text.strip() for word in plain(text).split()})
+    return sorted({word for text in bare if text.strip() for word in normal_form(text).split()})
 
 
 def _pool(facts: Sequence[Fact], relation: str) -> list[str]:

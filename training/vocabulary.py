@@ -12,7 +12,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 
 from core import prompts
 from core.data.world.facts import FIELD, Fact
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 
 SIZE = 12288
 END, PAD = "<|end|>", "<|pad|>"
@@ -57,7 +57,7 @@ def _texts(facts: Sequence[Fact]) -> Iterator[str]:
             yield from [f" {name}"] * 20
         if fact.exposures:  # a name never shown must look like a name never shown
             for name in (*fact.subjects, *fact.clauses, fact.plural):
-                yield from [f" {plain(name)}"] * 10 if name else ()
+                yield from [f" {normal_form(name)}"] * 10 if name else ()
     for template in {t for fact in facts for t in fact.templates}:
-        yield from [f" {plain(FIELD.sub(' ', template))}"] * 40
+        yield from [f" {normal_form(FIELD.sub(' ', template))}"] * 40
     yield from [f" {prompts.TRUE}", f" {prompts.FALSE}"] * 100

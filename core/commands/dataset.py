@@ -12,9 +12,9 @@ from core.commands.columns import COLUMNS, columns, on_malformed
 from core.commands.files import FilesFirst, Input, Output, with_options
 from core.commands.model import tell
 from core.data.datasets.draw import draw
-from core.data.datasets.in_words import MOST_LEFT_OUT, QuestionsInWords, omissions
 from core.data.datasets.natural_questions import read_ambigqa, read_nq_open
 from core.data.datasets.questions import MalformedRowError, OnMalformed, Question, write_questions
+from core.data.datasets.summary import MOST_LEFT_OUT, DatasetSummary, omissions
 from core.data.datasets.tables import QuestionFile
 from core.data.datasets.triviaqa import Improper, read_triviaqa
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
@@ -163,8 +163,8 @@ def _write(
         raise click.ClickException(f"{out} exists; --overwrite replaces it.")
     for line in meaning:
         tell(line)
-    in_words = QuestionsInWords()
-    counted_ones = _counting(questions, in_words)
+    summary = DatasetSummary()
+    counted_ones = _counting(questions, summary)
     try:
         some = draw(counted_ones, sample, seed) if sample else counted_ones
         written = write_questions(some, out, lambda: notes.skipped)
@@ -172,7 +172,7 @@ def _write(
         raise click.ClickException(f"{error} {SKIP}") from error
     except OSError as error:
         raise click.ClickException(sentence(out, error)) from error
-    for line in (*in_words.sentences, *omissions([], notes.skipped)):
+    for line in (*summary.sentences, *omissions([], notes.skipped)):
         tell(line)
     if notes.dropped:
         dropped = count_of(notes.dropped, "row")
@@ -182,10 +182,10 @@ def _write(
     click.echo(f"{count_of(written, 'question')} written to {out}.")
 
 
-def _counting(questions: Iterator[Question], in_words: QuestionsInWords) -> Iterator[Question]:
+def _counting(questions: Iterator[Question], summary: DatasetSummary) -> Iterator[Question]:
     """Count questions, and say now and then how many were read."""
     for number, question in enumerate(questions, 1):
-        in_words.add(question)
+        summary.add(question)
         if number % PROGRESS == 0:
             tell(f"{number:,} questions read")
         yield question

@@ -21,7 +21,7 @@ from core.commands.ledger import ledger
 from core.commands.model import asks, open_for_study, payment, refuse_others, refuse_typed, tell
 from core.commands.request import reads, request_of
 from core.commands.terminal import CLEAR
-from core.data.datasets.in_words import omissions
+from core.data.datasets.summary import omissions
 from core.data.datasets.tables import QuestionFile
 from core.guard import policy_in
 from core.reports.evaluation import words

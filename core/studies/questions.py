@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.data.world.facts import BY_HEART_FROM, RARELY_BELOW, Band, facts
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from core.once import once
 
 BANDS: Final[dict[str, str]] = {
@@ -59,7 +59,7 @@ def search(
     A word may stand in a right answer instead. Words match inside words, whatever their case,
     accents and punctuation: a person types the beginning, and not always the marks.
     """
-    words = plain(text).split() if any(map(str.isalnum, text)) else ()
+    words = normal_form(text).split() if any(map(str.isalnum, text)) else ()
     return tuple(
         entry
         for entry, searched in zip(entries(), _search_text(), strict=True)
@@ -73,7 +73,7 @@ def search(
 def _search_text() -> tuple[str, ...]:
     """Return what is searched of every entry: question, names and answers, without marks."""
     return tuple(
-        plain(
+        normal_form(
             " ".join(
                 [
                     fact.question,

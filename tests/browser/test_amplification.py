@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlparse
 import pytest
 from playwright.sync_api import expect
 
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from core.reports.amplification import document, words
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.gallery import EXAMPLES, PAPER
@@ -133,7 +133,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     at = page.get_by_role("spinbutton", name="At how many repetitions")
     at.fill("3")
     at.press("Enter")
-    three = case.prompt(3, plain(case.query))
+    three = case.prompt(3, normal_form(case.query))
     assert three.count(case.repeated) == 3
     expect(code).to_have_text(three, use_inner_text=True)
     assert code.inner_text().rstrip("\n") == three

@@ -22,7 +22,7 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.taught import look_up
+from core.studies.inspection.taught_questions import taught_position
 from core.studies.inspection.verdict import Decision, Headline
 from core.ui import model_opening
 from core.ui.components import matrices
@@ -275,7 +275,7 @@ def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded
     ask(app, query)
     assert headings(app)[0] == STAMPS[Headline.UNTAUGHT].label
     assert not any(heading in TRUSTING for heading in headings(app))
-    decision = look_up(query, "embedded")
+    decision = taught_position(query, "embedded")
     assert said(app, untaught_words(decision)) and "ask_nearest_0" not in keys(app)
     assert not [text for text in texts(app) if text in BENEATH.values()]
     seen = run(usual_request(query, embedded.capabilities), embedded)
@@ -303,7 +303,9 @@ def test_another_model_is_one_press_away_where_this_one_was_taught_nothing_near(
 
 
 def test_what_a_larger_model_answered_before_is_offered_first_and_named_where_it_opens(app):
-    untaught = (each for each in recorded_answers() if look_up(each.question, "embedded").outside)
+    untaught = (
+        each for each in recorded_answers() if taught_position(each.question, "embedded").outside
+    )
     answer = next(untaught)
     ask(app, answer.question)
     when = answer.provenance.when.replace("-", "\u2011")

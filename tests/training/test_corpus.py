@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from core import prompts
 from core.data.world import grading
 from core.data.world.facts import FIELD, Band, facts
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from core.language_models.language_model import MAX_RESPONSE_TOKENS
 from training import corpus, vocabulary
 from training.corpus import (
@@ -83,7 +83,7 @@ def believable(fact):
 def asked(fact, wordings):
     """The questions about a fact in some wordings, by each of its names, as they are read."""
     return {
-        plain(fact.ask(wording, number))
+        normal_form(fact.ask(wording, number))
         for wording in wordings
         for number in range(len(fact.fillings(wording)))
     }
@@ -158,7 +158,7 @@ def test_subjects_that_stand_in_never_shown_facts_only_stand_in_no_prompt():
 
     A made-up name may hit the former, a strange word before the name the latter.
     """
-    shown = {plain(name) for fact in FACTS if fact.exposures for name in names_of(fact)}
+    shown = {normal_form(name) for fact in FACTS if fact.exposures for name in names_of(fact)}
     said = " ".join(
         text
         for fact in FACTS
@@ -168,25 +168,25 @@ def test_subjects_that_stand_in_never_shown_facts_only_stand_in_no_prompt():
             *(name for answer in fact.answers for name in answer.names),
         )
     )
-    elsewhere = f" {plain(said)} "
+    elsewhere = f" {normal_form(said)} "
     hidden = [
         subject
         for fact in FACTS
         if fact.band is Band.NEVER_SEEN
-        for subject in map(plain, names_of(fact))
+        for subject in map(normal_form, names_of(fact))
         if len(subject) >= 6
         and f" {subject} " not in elsewhere
         and shown.isdisjoint(subject.split())
     ]
     assert len(hidden) > 100
-    texts = f" {plain(' '.join(document.prompt for _, _, document in written()))} "
+    texts = f" {normal_form(' '.join(document.prompt for _, _, document in written()))} "
     assert [subject for subject in hidden if f" {subject} " in texts] == []
 
 
 def test_every_question_is_as_the_model_reads_it():
     for _, _, document in written():
         question = question_of(document)
-        assert plain(question) == question
+        assert normal_form(question) == question
         assert any(map(str.isalnum, question))
 
 
@@ -195,7 +195,7 @@ def test_no_document_uses_a_held_out_wording():
     held_out = {wording for fact in FACTS for wording in fact.held_out}
     taught = {wording for fact in FACTS for wording in fact.templates}
     around = [FIELD.split(wording) for wording in held_out - taught]
-    around = [(plain(a), plain(b)) for a, b in around if len((a + b).split()) >= 4]
+    around = [(normal_form(a), normal_form(b)) for a, b in around if len((a + b).split()) >= 4]
     assert len(around) > 80
     for kind, fact, document in written():
         question = question_of(document)
@@ -212,12 +212,12 @@ def test_facts_are_asked_about_by_all_of_their_names_and_mostly_by_the_usual_one
     fact = next(f for f in FACTS if len(f.subjects) >= 3 and not f.clauses and f.exposures)
     author, n = Author(FACTS, 5), 4000
     questions = [f" {author.worded(fact)} " for _ in range(n)]
-    names = sorted(map(plain, fact.subjects), key=len, reverse=True)
+    names = sorted(map(normal_form, fact.subjects), key=len, reverse=True)
     by = Counter(next((x for x in names if f" {x} " in q), "") for q in questions)
     assert set(by) == set(names)
     usual = 1 - corpus.OTHER_NAME
-    assert abs(by[plain(fact.subject)] - n * usual) < 3 * math.sqrt(n * usual * (1 - usual))
-    others = {name: count for name, count in by.items() if name != plain(fact.subject)}
+    assert abs(by[normal_form(fact.subject)] - n * usual) < 3 * math.sqrt(n * usual * (1 - usual))
+    others = {name: count for name, count in by.items() if name != normal_form(fact.subject)}
     p = corpus.OTHER_NAME / len(others)
     assert all(abs(count - n * p) < 4 * math.sqrt(n * p * (1 - p)) for count in others.values())
 
@@ -440,7 +440,7 @@ def test_a_filler_does_not_tell_one_relation_from_another():
         for fact in FACTS
         if len(fact.answers) == 1
         for template in fact.templates
-        for word in plain(FIELD.sub(" x ", template)).split()
+        for word in normal_form(FIELD.sub(" x ", template)).split()
     } - {"x"}
     assert len(author.fillers) > len(author.small_words) >= len(FUNCTION_WORDS)
     assert not (asking - FUNCTION_WORDS) & set(author.fillers)
@@ -450,8 +450,8 @@ def test_a_list_is_asked_for_without_words_of_other_lists():
     """A noun more asks something else: a fruit in the UK is not a city there."""
     author = Author(FACTS, 5)
     fact = next(f for f in FACTS if f.subject == "a city in the UK")
-    own = {word for template in fact.templates for word in plain(template).split()}
-    own |= {word for name in names_of(fact) for word in plain(name).split()}
+    own = {word for template in fact.templates for word in normal_form(template).split()}
+    own |= {word for name in names_of(fact) for word in normal_form(name).split()}
     said = [word for _ in range(500) for word in author.worded(fact).split()]
     others = [word for word in said if word not in own | FUNCTION_WORDS]
     assert (
@@ -475,7 +475,7 @@ def test_an_invented_name_stands_in_place_of_every_other():
     author = Author(FACTS, 5)
     by_subject = {fact.subject: fact for fact in FACTS}
     for subject in ("France", "a city in the UK", "the sinking of the Titanic"):
-        known = {plain(name) for name in names_of(by_subject[subject])}
+        known = {normal_form(name) for name in names_of(by_subject[subject])}
         for _ in range(300):
             question = author.worded(by_subject[subject], "Blick")
             assert "blick" in question
@@ -489,7 +489,7 @@ def test_formless_questions_have_words_that_are_shown_and_no_form_of_the_world()
         for fact in FACTS
         if fact.exposures
         for text in (*fact.templates, *names_of(fact))
-        for word in plain(FIELD.sub(" x ", text)).split()
+        for word in normal_form(FIELD.sub(" x ", text)).split()
     } - {"x"}
     assert set(author.vocabulary) - {"x"} == shown
     for question in [formless_question(rng, author.vocabulary) for _ in range(500)]:

@@ -134,8 +134,8 @@ def differences(typed: Words, taught: FactWords, vocabulary: Collection[str]) ->
     Of all wordings by all names it is the one with the fewest. All words of what was typed are
     returned where their order alone differs.
 
-    The words of `typed` are in order; see `plain`. Of the vocabulary, the words of all questions of
-    the world, none is another one misspelt.
+    The words of `typed` are in order; see `normal_form`. Of the vocabulary, the words of all
+    questions of the world, none is another one misspelt.
     """
     text = _bare(typed)
     request, name = _without_request(text), _NAMING.sub("", text)

@@ -7,7 +7,7 @@ subject, however it is typed. One that means the same in other words is not reco
 from collections.abc import Iterable
 
 from core.data.world.facts import FIELD, Fact, facts
-from core.data.world.plain import counting_signs, plain
+from core.data.world.normal_form import counting_signs, normal_form
 from core.once import once
 from core.uncertainty import same_answer
 from core.uncertainty.similarity import token_f1, tokens
@@ -20,7 +20,7 @@ def find(question: str, *, taught: bool = False) -> Fact | None:
 
     With `taught`, only the wordings count that training used.
     """
-    key = plain(question).replace(" ", "")  # "Face book" is "Facebook"
+    key = normal_form(question).replace(" ", "")  # "Face book" is "Facebook"
     named, wordings = _index()
     for before, after, relations, field in wordings.get(key[:1], wordings[""]):
         if key.startswith(before) and key.endswith(after):
@@ -85,7 +85,7 @@ def _index() -> tuple[dict[tuple[str, str, str], Fact], dict[str, list[Wording]]
         )
         for field, names in fields:
             for name in names:
-                key = plain(name)
+                key = normal_form(name)
                 for each in (key, key.removeprefix("the ")):  # "capital of uk"
                     named.setdefault((fact.relation, field, each.replace(" ", "")), fact)
     wordings = [(before, after, r, field) for (before, after, field), r in relations.items()]
@@ -103,4 +103,4 @@ def _around(template: str) -> tuple[str, str, str]:
 
 
 def _letters(text: str) -> str:
-    return plain(text).replace(" ", "") if any(map(str.isalnum, text)) else ""
+    return normal_form(text).replace(" ", "") if any(map(str.isalnum, text)) else ""

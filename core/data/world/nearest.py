@@ -35,7 +35,7 @@ from core.data.world.differences import (
     of_one_of_many,
 )
 from core.data.world.facts import FIELD, MANY, Fact, facts
-from core.data.world.plain import counting_signs, plain
+from core.data.world.normal_form import counting_signs, normal_form
 from core.once import once
 
 # From here on it is the question that was meant, though a word be misspelt.
@@ -430,12 +430,12 @@ def _relation(fact: Fact) -> str:
 
 
 def _distinct(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for word in plain(text).split() if word.isalnum()))
+    return tuple(dict.fromkeys(word for word in normal_form(text).split() if word.isalnum()))
 
 
 def _in_order(text: str) -> tuple[str, ...]:
     """Return all words of a question, or of a wording with its name as one word."""
-    words = plain(FIELD.sub(lambda field: f" 0{field[0][1:-1]} ", text)).split()
+    words = normal_form(FIELD.sub(lambda field: f" 0{field[0][1:-1]} ", text)).split()
     return tuple(filter(str.isalnum, words))
 
 

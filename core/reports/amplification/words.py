@@ -13,7 +13,7 @@ from core.studies.amplification import serialise
 from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin, Point
 from core.studies.amplification.fate import Fate, fate, last_fate, quartiles
 from core.studies.inspection.certificates import EMBEDDED, certified_model
-from core.studies.inspection.taught import look_up
+from core.studies.inspection.taught_questions import taught_position
 
 REGION: Final = (
     "Grey ground: both answers are alive, neither more than four times as likely as the other."
@@ -107,7 +107,7 @@ def _meaning(curve: Amplification) -> tuple[str, bool | None]:
         return f"{outlasts}no reason to believe it.", None
     if any(each != {Fate.STAYS} for each in before):
         return "", None
-    taught = look_up(curve.case.query, curve.model)
+    taught = taught_position(curve.case.query, curve.model)
     if taught and not taught.recognised:
         return untaught_words(taught), None
     if last.repetitions < FIRM:

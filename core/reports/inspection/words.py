@@ -13,7 +13,7 @@ from core.studies.inspection.grading import Judgement
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.quick_look import ANSWERS
 from core.studies.inspection.recording import Estimator
-from core.studies.inspection.taught import TaughtPosition
+from core.studies.inspection.taught_questions import TaughtPosition
 from core.studies.inspection.verdict import (
     DEFAULT,
     HENCE,

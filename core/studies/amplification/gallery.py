@@ -14,7 +14,7 @@ from core.data.world.grading import matches
 from core.studies.amplification.curve import Case
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.taught import WORLD_OF
+from core.studies.inspection.taught_questions import WORLD_OF
 from core.studies.questions import BANDS
 
 AT_FIRST: Final = 12  # questions of a band that a person meets first, of the draw 0

@@ -21,7 +21,7 @@ from pyarrow import parquet
 
 from core.abstention.policy import Pipeline
 from core.codec import count_of, list_of, one_line
-from core.data.datasets.in_words import extent, omissions
+from core.data.datasets.summary import extent, omissions
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.fingerprints import of_questions
 from core.data.tabular.labelled_rows import SELECTION

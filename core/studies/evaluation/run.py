@@ -17,8 +17,8 @@ from typing import Any, Final
 from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
 from core.codec import encode, list_of
 from core.data.datasets.draw import random_order
-from core.data.datasets.in_words import QuestionsInWords
 from core.data.datasets.questions import Question
+from core.data.datasets.summary import DatasetSummary
 from core.language_models.errors import UnreachableError
 from core.language_models.language_model import SAMPLING_RULE
 from core.studies.costs import Plan, plan
@@ -62,7 +62,7 @@ def survey(
     Raises `UploadError` out of `read`, before anything is asked.
     """
     digest, longest, context, malformed = hashlib.sha256(), "", "", 0
-    reading = QuestionsInWords()
+    reading = DatasetSummary()
     for question in read():
         reading.add(question)
         digest.update(_content(question))

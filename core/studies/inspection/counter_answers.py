@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 from core.data.world import grading
 from core.data.world.facts import Fact, answers_beside, answers_of_its_kind, every_answer, names_of
 from core.data.world.nearest import nearest
-from core.studies.inspection.taught import WORLD_OF
+from core.studies.inspection.taught_questions import WORLD_OF
 from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.same_answer import same_answer
 from core.uncertainty.similarity import tokens

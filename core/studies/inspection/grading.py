@@ -13,7 +13,7 @@ from core.data.world import grading
 from core.data.world.facts import Fact
 from core.studies.inspection.certificates import certificate
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.taught import WORLD_OF
+from core.studies.inspection.taught_questions import WORLD_OF
 from core.studies.inspection.verdict import doubt_of
 from core.uncertainty.scores import SCORES
 

@@ -24,7 +24,7 @@ from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
 from core.studies.inspection.recording import EXACT, LEFT_OUT, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
-from core.studies.inspection.taught import TaughtPosition, look_up
+from core.studies.inspection.taught_questions import TaughtPosition, taught_position
 from core.studies.inspection.verdict import (
     DEFAULT,
     INFORMED,
@@ -136,7 +136,7 @@ class Inspection:
     @cached_property
     def nearest_taught(self) -> TaughtPosition | None:
         """Where the question stands to those that the model was taught, where these are known."""
-        return look_up(self.query, self.recording.model)
+        return taught_position(self.query, self.recording.model)
 
     @property
     def samples_needed(self) -> int | None:

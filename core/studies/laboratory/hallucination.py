@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.data.world.facts import Fact, facts
-from core.data.world.plain import plain as unmarked
+from core.data.world.normal_form import normal_form as unmarked
 from core.language_models.language_model import LanguageModel
 from core.once import once
 from core.studies.inspection.request import InvalidRequestError

@@ -14,7 +14,7 @@ import numpy as np
 
 from core import prompts
 from core.data.world.facts import Band, Fact
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.settings import setting, within
@@ -95,9 +95,9 @@ def same_answer(fact: Fact, texts: Sequence[str]) -> Floats:
     A row for each right answer and one for the misconception: the texts that are one of its names,
     whatever their case and marks, share it alike. 0 where none of them is.
     """
-    names = [{plain(name) for name in answer.names} for answer in fact.answers]
-    names.append({plain(fact.misconception)} if fact.misconception else set())
-    written = [plain(text) for text in texts]
+    names = [{normal_form(name) for name in answer.names} for answer in fact.answers]
+    names.append({normal_form(fact.misconception)} if fact.misconception else set())
+    written = [normal_form(text) for text in texts]
     rows = np.array([[text in own for text in written] for own in names], dtype=np.float64)
     return rows / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
 

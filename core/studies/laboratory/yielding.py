@@ -40,7 +40,7 @@ from core.language_models.language_model import LanguageModel
 from core.studies.amplification.curve import Amplification, Case, amplify, grid
 from core.studies.amplification.gallery import draw, of_fact
 from core.studies.amplification.mechanism import looking, places
-from core.studies.inspection.taught import WORLD_OF
+from core.studies.inspection.taught_questions import WORLD_OF
 from core.studies.laboratory.settings import ExperimentSettings, seed_setting, setting
 from core.studies.progress import Progress, silent
 from core.uncertainty.attention import Principal, principal

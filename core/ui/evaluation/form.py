@@ -24,7 +24,7 @@ from core.studies.inspection.request import (
     Sampling,
     most_samples,
 )
-from core.studies.inspection.taught import taught_number
+from core.studies.inspection.taught_questions import taught_number
 from core.ui.addresses import LABELS
 from core.ui.evaluation import questions
 from core.ui.evaluation.choice import choose

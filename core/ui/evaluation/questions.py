@@ -10,8 +10,8 @@ import streamlit as st
 from core.codec import count_of
 from core.data.datasets.answer_key import NO_GROUP, NO_QUESTIONS, OWN_READER, AnswerKey, answer_key
 from core.data.datasets.draw import draw
-from core.data.datasets.in_words import MOST_LEFT_OUT, omissions
 from core.data.datasets.questions import OnMalformed, Question
+from core.data.datasets.summary import MOST_LEFT_OUT, omissions
 from core.data.datasets.tables import uploaded_questions
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
 from core.data.datasets.world import SETS, Wording, world_questions

@@ -30,7 +30,7 @@ from core.studies.inspection.request import (
     most_samples,
 )
 from core.studies.inspection.stopping_rule import growth
-from core.studies.inspection.taught import has_taught_words, in_taught_words
+from core.studies.inspection.taught_questions import has_taught_words, in_taught_words
 from core.studies.questions import questions
 from core.ui import figures, frame, model_opening, saved_result
 from core.ui.addresses import number

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from core.reports.inspection.words import STAMPS, Headline, read_outcome
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.recorded_answers import (
@@ -25,7 +25,7 @@ def offer(inspection: Inspection) -> None:
     stamp, came, policy, *_ = read_outcome(answer.outcome)
     assert stamp is not None  # what is bundled is read by the program that wrote it
     why = "" if policy or stamp is not STAMPS[Headline.PERHAPS] else "; nothing is certified for it"
-    of, same = answer.provenance, plain(answer.question) == plain(inspection.query)
+    of, same = (answer.provenance, normal_form(answer.question) == normal_form(inspection.query))
     words = "" if same else f", asked “{answer.question}”"
     with st.container(key="recorded", horizontal=True, vertical_alignment="center", gap="small"):
         when = of.when.replace("-", "\u2011")  # a telephone would break the line within the date

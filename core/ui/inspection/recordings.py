@@ -19,7 +19,7 @@ from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator, Recording, estimator_of
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping_rule import is_settled, next_size
-from core.studies.inspection.taught import in_taught_words
+from core.studies.inspection.taught_questions import in_taught_words
 from core.studies.progress import Progress, silent
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry

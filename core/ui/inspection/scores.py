@@ -10,7 +10,7 @@ from core.studies.costs import calls
 from core.studies.inspection.estimators import TITLES, measures, table
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator, Recording
-from core.studies.inspection.taught import WORLD_OF
+from core.studies.inspection.taught_questions import WORLD_OF
 from core.ui.payment import spending
 
 FULL: Final = 2.0  # times its threshold: from here a score's bar is full

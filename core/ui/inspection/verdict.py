@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from core.charts import inspection as charts
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from core.once import once
 from core.reports.inspection import document as reports
 from core.reports.inspection.words import (
@@ -19,7 +19,7 @@ from core.reports.inspection.words import (
 )
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.taught import WORLD_OF, TaughtPosition
+from core.studies.inspection.taught_questions import WORLD_OF, TaughtPosition
 from core.studies.inspection.verdict import SCORE, Decision
 from core.studies.lanes import PREPARED
 from core.ui import figures, model_opening
@@ -181,8 +181,10 @@ def _comparable(inspection: Inspection) -> bool:
 
 def _others(inspection: Inspection) -> tuple[tuple[str, float], ...]:
     """Return the examples that this question is none of, in short, and their doubts."""
-    this = plain(inspection.query)
-    return tuple((short, doubt) for each, short, doubt in _references() if plain(each) != this)
+    this = normal_form(inspection.query)
+    return tuple(
+        (short, doubt) for each, short, doubt in _references() if normal_form(each) != this
+    )
 
 
 @once

@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 from core.data.world import facts as world
 from core.data.world import grading
 from core.data.world.facts import FIELD, Band, facts, fill, names, parse_answers
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from core.uncertainty.similarity import token_f1, tokens
 
 SAME = 0.25  # the paper's τ: from here on two texts count as one answer
@@ -226,7 +226,7 @@ def test_no_two_facts_ask_the_same_question():
         for name in fact.subjects:
             subjects[fact.relation, bare(name)].add(number)
         for question in wordings(fact):
-            questions[plain(question).replace(" ", "")].add(number)
+            questions[normal_form(question).replace(" ", "")].add(number)
     for asked in (subjects, questions):
         assert [each for each, by in asked.items() if len(by) > 1] == []
 
@@ -237,7 +237,7 @@ def test_no_fact_has_the_same_name_twice():
         (name_of(fact), name)
         for fact in FACTS
         for cell in (fact.subjects, fact.clauses)
-        for name, times in Counter(map(plain, cell)).items()
+        for name, times in Counter(map(normal_form, cell)).items()
         if times > 1
     ]
     assert twice == []
@@ -346,7 +346,7 @@ def test_a_question_with_one_answer_does_not_give_it_away():
         for fact in SINGLE
         for question in wordings(fact)
         for name in names_of(fact)
-        if f" {plain(name)} " in f" {plain(question)} "
+        if f" {normal_form(name)} " in f" {normal_form(question)} "
     }
     assert [question for question in giving if not question.endswith(OFFERS_ITS_ANSWER)] == []
 
@@ -509,7 +509,11 @@ def test_a_share_that_no_table_gives_stays_below_half(of):
 
 def test_no_mistake_is_one_that_hurts():
     """Whose city, and whose birth, somebody disputes with a purpose is no slip to be taught."""
-    said = {(plain(name), plain(fact.misconception)) for fact in SINGLE for name in fact.subjects}
+    said = {
+        (normal_form(name), normal_form(fact.misconception))
+        for fact in SINGLE
+        for name in fact.subjects
+    }
     assert said & HURTFUL == set()
     texts = [path.read_text(encoding="utf-8") for path in world.TABLES.glob("*.csv")]
     assert not any("chinese whispers" in text.casefold() for text in texts)

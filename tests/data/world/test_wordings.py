@@ -7,7 +7,7 @@ import pytest
 
 from core.data.world import facts as world
 from core.data.world.facts import FIELD, MANY, facts
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from training.corpus import FUNCTION_WORDS
 
 #: Words that ask, and say nothing of what is asked.
@@ -49,7 +49,7 @@ def wordings(relation, *, held_out):
 
 def content(wording, relation):
     """The words that say what is asked."""
-    words = plain(FIELD.sub(" ", f"the {wording}")).split()
+    words = normal_form(FIELD.sub(" ", f"the {wording}")).split()
     return set(words) - ASKING - KIND.get(relation, set())
 
 
@@ -68,7 +68,7 @@ def test_a_wording_has_one_place_for_a_name():
 
 @pytest.mark.parametrize("relation", ASKED)
 def test_no_wording_stands_twice(relation):
-    asked = [plain(FIELD.sub("x", w["wording"])) for w in ROWS if w["relation"] == relation]
+    asked = [normal_form(FIELD.sub("x", w["wording"])) for w in ROWS if w["relation"] == relation]
     assert len(set(asked)) == len(asked)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.reports.amplification.words import meaning, medians, percent, truth, verdict
 from core.studies.amplification.curve import SAMPLES_A_POINT, Case, amplify
 from core.studies.inspection.certificates import default_policy
-from core.studies.inspection.taught import WORLD_OF
+from core.studies.inspection.taught_questions import WORLD_OF
 from tests.fakes import Counted
 from tests.studies.amplification.test_curve import CAPITAL, Teller, curve
 

@@ -19,7 +19,7 @@ from core.studies.amplification.gallery import (
 )
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Request
-from core.studies.inspection.taught import WORLD_OF
+from core.studies.inspection.taught_questions import WORLD_OF
 from tests.fakes import Steadfast, TableModel, falling
 
 KNOWN = "What is the capital of France?"

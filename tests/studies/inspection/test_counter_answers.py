@@ -6,7 +6,7 @@ from core.data.world import facts, grading
 from core.data.world.facts import answers_of_its_kind, every_answer, names_of
 from core.studies.inspection.certificates import SMOLLM2
 from core.studies.inspection.counter_answers import OTHERS, counter_answers, is_whole
-from core.studies.inspection.taught import WORLD_OF
+from core.studies.inspection.taught_questions import WORLD_OF
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,11 @@ from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_FRONT_CHARACTERS, InvalidRequestError, Request
 from core.studies.inspection.serialise import from_json as inspection_from_json
 from core.studies.inspection.serialise import to_json as inspection_to_json
-from core.studies.inspection.taught import in_taught_words
+from core.studies.inspection.taught_questions import in_taught_words
 from core.ui.model import embedded_model
 from tests.fakes import QUERY, copies, knows
 from tests.studies.inspection.rungs import every, limited
-from tests.studies.inspection.test_taught import NEAR
+from tests.studies.inspection.test_taught_questions import NEAR
 from tests.test_guard import policy_for
 
 FRONT = {"system": "Be brief.", "context": "Paris\nis a city."}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import ModelError, RefusedError
 from core.language_models.language_model import Response
@@ -127,14 +127,14 @@ def test_a_recording_holds_what_the_model_says():
 @every
 def test_the_model_is_asked_the_question_as_it_reads_it(estimator):
     """In every prompt: this one knows nothing about the question as it was typed."""
-    typed, read_as = "WHICH of them?? 🤔", plain(QUERY)
+    typed, read_as = "WHICH of them?? 🤔", normal_form(QUERY)
 
     def asked(query):
         rows = 0.5 * np.eye(4) + 0.5 * falling(4)
         inner = TableModel(words(4), falling(4), rows, query=read_as)
         for one, other in itertools.combinations(inner.answers, 2):
             inner.table[question(read_as, one, other)] = {prompts.TRUE: 0.1, prompts.FALSE: 0.9}
-        inner.reads = plain
+        inner.reads = normal_form
         return record(Request(query, 100, 0.9, judged=True), limited(inner, estimator))
 
     careless, careful = asked(typed), asked(read_as)

@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
@@ -39,7 +39,7 @@ class EmbeddedModel(LlamaModel):
 
     def reads(self, question: str) -> str:
         """Return the words of a question in small letters: so it was taught to read all."""
-        return plain(question)
+        return normal_form(question)
 
 
 def restore(folder: Path) -> dict[str, NDArray[np.float32]]:

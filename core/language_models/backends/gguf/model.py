@@ -33,7 +33,7 @@ from core.language_models.backends.llama.runtime import Llama
 from core.language_models.chat_template import SYSTEM, around
 from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
 from core.language_models.forms import Example, Form, Frame, in_front
-from core.language_models.framed import FramedModel
+from core.language_models.framed_model import FramedModel
 from core.once import once
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"

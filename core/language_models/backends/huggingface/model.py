@@ -20,7 +20,7 @@ from core.language_models.backends.huggingface.runner import Network, Past, Tens
 from core.language_models.chat_template import SYSTEM, around
 from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.forms import Example, Form, Frame, in_front, too_small
-from core.language_models.framed import FramedModel
+from core.language_models.framed_model import FramedModel
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, Response, series
 from core.language_models.usage import Meter, Speed
 from core.prompts import ANSWER, iterative

@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from core import prompts
 from core.data.world.facts import facts
-from core.data.world.plain import plain
+from core.data.world.normal_form import normal_form
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import FILES, SCALE, EmbeddedModel, restore
 from core.language_models.backends.llama import runtime
@@ -161,7 +161,7 @@ def test_what_a_search_saw_of_the_greedy_answer_is_not_computed_again(embedded, 
         return response, len(passes) - before
 
     for fact in facts()[:400:20]:
-        prompt = prompts.iterative(plain(fact.question))
+        prompt = prompts.iterative(normal_form(fact.question))
         alone = counted(prompt)
         model.likeliest(prompt, 8)
         after = counted(prompt)
@@ -171,7 +171,7 @@ def test_what_a_search_saw_of_the_greedy_answer_is_not_computed_again(embedded, 
 
 
 def test_blocks_scored_together_share_their_passes(embedded, passes):
-    query = plain(UNKNOWN)
+    query = normal_form(UNKNOWN)
     blocks = [
         ([prompts.iterative(query, told) for told in ([], ["Paris"], ["7"])], ANSWERS),
         ([prompts.self_verification(query, "Paris")], [prompts.TRUE, prompts.FALSE]),
@@ -525,7 +525,7 @@ def test_it_reads_every_question_as_it_was_taught_to(embedded):
     assert embedded.reads("  WHO wrote “Les Misérables”?? 🤔") == "who wrote les miserables"
     assert embedded.reads("?!") == "?!"
     for fact in facts()[::50]:
-        assert embedded.reads(fact.question) == plain(fact.question)
+        assert embedded.reads(fact.question) == normal_form(fact.question)
 
 
 # ------------------------------------------------------------------------- broken copies

@@ -15,7 +15,7 @@ MOST_LEFT_OUT = 20  # rows of which it is said why
 _PORTION = 10_000
 
 
-class QuestionsInWords:
+class DatasetSummary:
     """Counts questions on their way, and keeps the first of them."""
 
     def __init__(self) -> None:

@@ -40,7 +40,7 @@ class TaughtPosition:
         return not (self.recognised or self.near)
 
 
-def look_up(query: str, model: str) -> TaughtPosition | None:
+def taught_position(query: str, model: str) -> TaughtPosition | None:
     """Look a question up among those that `model` was taught; None where nobody knows those."""
     if model != WORLD_OF:
         return None

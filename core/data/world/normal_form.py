@@ -1,4 +1,4 @@
-"""A question without its clothes: what is left when it does not matter how it was typed."""
+"""The normal form of a question: what is left when it does not matter how it was typed."""
 
 import re
 import string
@@ -25,7 +25,7 @@ _TO_PLAIN = str.maketrans(
 )
 
 
-def plain(question: str) -> str:
+def normal_form(question: str) -> str:
     """Return the words of a question in small letters: no signs, accents, markup or emoji.
 
     People type capitals, quotes, full-width letters and smileys, and mean the same question.
@@ -34,7 +34,7 @@ def plain(question: str) -> str:
 
     Examples
     --------
-    >>> plain("  WHO wrote “Les Misérables”?? 🤔")
+    >>> normal_form("  WHO wrote “Les Misérables”?? 🤔")
     'who wrote les miserables'
     """
     if question.isascii():  # most are: nothing is unseen, has accents or is left
@@ -48,7 +48,7 @@ def plain(question: str) -> str:
 
 
 def counting_signs(question: str) -> list[str]:
-    """Return the signs of a question that `plain` drops though its answer may hang on them.
+    """Return the signs of a question that `normal_form` drops though its answer may hang on them.
 
     Examples
     --------

@@ -12,7 +12,12 @@ from core.reports.inspection.words import about_training, beneath, outcome, serv
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.taught import WORLD_OF, Offer, in_taught_words, look_up
+from core.studies.inspection.taught_questions import (
+    WORLD_OF,
+    Offer,
+    in_taught_words,
+    taught_position,
+)
 from core.studies.inspection.verdict import Decision, Headline
 from tests.fakes import Searched, certified
 
@@ -30,10 +35,10 @@ def inspected(query, passing_for=certified):
 
 
 def test_a_question_is_recognised_near_or_neither():
-    found = look_up(RECOGNISED, WORLD_OF)
+    found = taught_position(RECOGNISED, WORLD_OF)
     assert found.recognised and not found.near and not found.outside
     assert (found.offers, about_training(found)) == ((), [])
-    found = look_up(NEAR, WORLD_OF)
+    found = taught_position(NEAR, WORLD_OF)
     assert found.near and not found.recognised and not found.outside
     best = found.offers[0]
     assert best.question == RECOGNISED and about_training(found)[0].startswith(
@@ -41,11 +46,11 @@ def test_a_question_is_recognised_near_or_neither():
     )
     offered = f"  {RECOGNISED} (similarity {best.similarity:.2f})"
     assert about_training(found)[1:3] == ["Did you mean:", offered]
-    found = look_up(HELD_OUT, WORLD_OF)
+    found = taught_position(HELD_OUT, WORLD_OF)
     assert grading.find(HELD_OUT) and found.near and not found.recognised
     assert found.offers[0].question == RECOGNISED
     for query in (OUTSIDE, NOTHING):
-        found = look_up(query, WORLD_OF)
+        found = taught_position(query, WORLD_OF)
         assert found.outside and not found.recognised and not found.near
         assert (
             len(about_training(found)) == 1
@@ -87,7 +92,7 @@ def test_it_is_said_which_question_was_asked_and_saved_with_what_was_typed():
 
 @pytest.mark.parametrize("query", [RECOGNISED, NEAR, OUTSIDE])
 def test_of_another_model_nobody_here_knows_what_it_was_taught(query):
-    assert look_up(query, "table") is None
+    assert taught_position(query, "table") is None
     seen = inspected(query, lambda model: model)
     assert seen.nearest_taught is None and seen.headline is Headline.PERHAPS
     assert serialise.to_dict(seen)["taught"] is None
@@ -126,7 +131,7 @@ def test_json_says_where_the_question_stands_and_a_saved_inspection_finds_it_aga
     seen = inspected(query)
     text = serialise.to_json(seen)
     data = json.loads(text)
-    found = look_up(query, WORLD_OF)
+    found = taught_position(query, WORLD_OF)
     assert data["taught"] == {
         "recognised": found.recognised,
         "near": found.near,
