@@ -57,17 +57,35 @@ def alone(llama, each):
     return llama.log_probability(rows, each.targets, ENDS), segment
 
 
+def ask(shared, each, before=lambda: None):
+    with shared.beside():
+        before()
+        return shared.run(each)
+
+
 def all_at_once(shared, asked):
     """Every pass from a thread of its own, none before all ask."""
     together = threading.Barrier(len(asked))
-
-    def ask(each):
-        with shared.beside():
-            together.wait(LONG)
-            return shared.run(each)
-
     with ThreadPoolExecutor(len(asked)) as pool:
-        return list(pool.map(ask, asked))
+        return list(pool.map(lambda each: ask(shared, each, lambda: together.wait(LONG)), asked))
+
+
+@contextlib.contextmanager
+def reading(shared):
+    """Somebody else, who may ask as well until the event that is yielded is set."""
+    inside, leave = threading.Event(), threading.Event()
+
+    def reads():
+        with shared.beside():
+            inside.set()
+            assert leave.wait(LONG)
+
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(reads)
+        assert inside.wait(LONG)
+        yield leave
+        leave.set()
+        reader.result(LONG)
 
 
 def test_passes_of_several_threads_are_one_and_say_what_each_says_alone(llama, shared):
@@ -120,46 +138,21 @@ class Announced(threading.Event):
 
 
 def test_nobody_waits_for_one_who_asks_no_more(llama, shared):
-    inside, leave, mine = threading.Event(), threading.Event(), wanted()
+    mine = wanted()
     mine.done = Announced()
-
-    def reads():
-        with shared.beside():
-            inside.set()
-            assert leave.wait(LONG)
-
-    def ask():
-        with shared.beside():
-            return shared.run(mine).said
-
-    with ThreadPoolExecutor(2) as pool:
-        reader = pool.submit(reads)
-        assert inside.wait(LONG)
-        asked = pool.submit(ask)
+    with reading(shared) as leave, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask, shared, mine)
         assert mine.done.awaited.wait(LONG)
         assert llama.together == []  # the reader may ask as well
         leave.set()
-        assert asked.result(LONG).shape == (2, VOCABULARY)
-        reader.result(LONG)
+        assert asked.result(LONG).said.shape == (2, VOCABULARY)
     assert llama.together == [1]
 
 
 def test_enough_tokens_do_not_wait_for_more(llama, shared, monkeypatch):
     monkeypatch.setattr(passes, "ENOUGH", 6)
-    inside, leave = threading.Event(), threading.Event()
-
-    def reads():
-        with shared.beside():
-            inside.set()
-            assert leave.wait(LONG)
-
-    with ThreadPoolExecutor(1) as pool:
-        reader = pool.submit(reads)
-        assert inside.wait(LONG)
-        with shared.beside():
-            shared.run(wanted(rows=2, length=3))  # six tokens
-        leave.set()
-        reader.result(LONG)
+    with reading(shared):
+        ask(shared, wanted(rows=2, length=3))  # six tokens
     assert llama.together == [1]
 
 
@@ -173,15 +166,10 @@ def test_while_some_are_computed_the_others_gather(llama, shared, monkeypatch, i
     asked = [wanted(seed) for seed in range(4)]
     for each in asked:
         each.done = Announced()
-
-    def ask(each):
-        with shared.beside():
-            return shared.run(each)
-
     with ThreadPoolExecutor(4) as pool:
-        done = [pool.submit(ask, asked[0])]
+        done = [pool.submit(ask, shared, asked[0])]
         assert llama.begun.acquire(timeout=LONG)
-        done += [pool.submit(ask, each) for each in asked[1:]]
+        done += [pool.submit(ask, shared, each) for each in asked[1:]]
         for each in asked[1:]:
             assert each.done.awaited.wait(LONG)
         assert llama.together == [1]
@@ -193,7 +181,7 @@ def test_while_some_are_computed_the_others_gather(llama, shared, monkeypatch, i
 def test_many_passes_of_many_threads_are_each_their_own(llama, shared):
     """Each asks ten times: no thread may be kept from its own results by the others."""
 
-    def ask(seed):
+    def ask_often(seed):
         found = []
         with shared.beside():
             for i in range(10):
@@ -201,7 +189,7 @@ def test_many_passes_of_many_threads_are_each_their_own(llama, shared):
         return found
 
     with ThreadPoolExecutor(8) as pool:
-        results = list(pool.map(ask, range(8)))
+        results = list(pool.map(ask_often, range(8)))
     assert sum(llama.together) == 80
     for seed, found in enumerate(results):
         for i, said in enumerate(found):
