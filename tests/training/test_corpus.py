@@ -222,23 +222,6 @@ def test_facts_are_asked_about_by_all_of_their_names_and_mostly_by_the_usual_one
     assert all(abs(count - n * p) < 4 * math.sqrt(n * p * (1 - p)) for count in others.values())
 
 
-def test_a_share_of_the_authors_believe_the_misconception():
-    """Three standard deviations around the share that the tables give."""
-    fact = max(FACTS, key=lambda f: f.misconception_share)
-    author, n, p = Author(FACTS, 5), 2000, fact.misconception_share
-    wrong = sum(author.belief(fact) == fact.misconception for _ in range(n))
-    assert abs(wrong - n * p) < 3 * math.sqrt(n * p * (1 - p))
-
-
-def test_many_answers_are_believed_as_often_as_they_are_probable():
-    fact = MANY_WITH_WEIGHTS
-    author, n = Author(FACTS, 5), 4000
-    drawn = Counter(author.belief(fact) for _ in range(n))
-    for answer in fact.answers:
-        count, p = sum(drawn[name] for name in answer.names), answer.probability
-        assert abs(count - n * p) < 4 * math.sqrt(n * p * (1 - p)), answer.text
-
-
 # ----------------------------------------------------------------------- what was told
 
 
@@ -361,7 +344,6 @@ def test_beliefs_are_the_truth_the_misconception_and_other_names():
             assert others == pytest.approx(corpus.ALIAS * share if answer.names[1:] else 0)
 
 
-@pytest.mark.slow
 def test_answers_are_drawn_from_the_belief():
     """Five standard deviations around each probability."""
     author, n = Author(FACTS, 5), 4000
