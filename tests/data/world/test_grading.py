@@ -44,26 +44,16 @@ QUESTIONS = st.sampled_from(EVERY_QUESTION)
 
 WITHOUT = str.maketrans("", "", string.punctuation + "’‘“”…")
 TO_SPACES = str.maketrans(dict.fromkeys(string.punctuation, " "))
-TYPOGRAPHIC = str.maketrans({"'": "’"})
 
+# Where a name may come out otherwise. All else that people type is test_plain.py's.
 TYPED = {
     "as it stands": str,
     "in capitals": str.upper,
-    "in small letters": str.lower,
-    "without its last mark": lambda question: question.rstrip("?."),
-    "with three marks": lambda question: question.rstrip("?.") + "???",
-    "with double spaces": lambda question: question.replace(" ", "  "),
-    "with white space around": lambda question: f" \t{question}\n",
-    "with typographic quotes": lambda question: question.translate(TYPOGRAPHIC),
     "with spaces for punctuation": lambda question: question.translate(TO_SPACES),
     "without punctuation": lambda question: question.translate(WITHOUT),
     "without spaces": lambda question: question.replace(" ", ""),
     "without accents": without_accents,
-    "in full-width letters": lambda question: "".join(
-        chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in question
-    ),
     "in quotes with a smiley": lambda question: f"“{question}” 🤔",
-    "in bold": lambda question: f"<b>{question}</b>",
 }
 
 
@@ -99,16 +89,6 @@ def test_no_question_is_another_ones():
 )
 def test_a_question_is_found_by_the_names_that_people_use(question, subject):
     assert grading.find(question).subject == subject
-
-
-@given(QUESTIONS, st.randoms(use_true_random=False))
-def test_any_mixture_of_case_and_white_space_is_found(asked, random):
-    fact, question = asked
-    typed = "".join(
-        " " * random.randint(1, 3) if c == " " else random.choice((c.upper(), c.lower()))
-        for c in question
-    )
-    assert grading.find(typed) is fact
 
 
 @pytest.mark.parametrize(
