@@ -18,7 +18,7 @@ from core.ui.inspection.claims import claims
 from core.ui.inspection.comparison import comparison, offer_comparison
 from core.ui.inspection.conditional_answers import conditional_answers
 from core.ui.inspection.details import details, files
-from core.ui.inspection.form import ask, record
+from core.ui.inspection.form import question_form, recording_for
 from core.ui.inspection.matrices import matrices
 from core.ui.inspection.own_answers import own_answers
 from core.ui.inspection.sampling import more
@@ -40,9 +40,9 @@ def inspect() -> None:
         if opened is not None:
             inspection = from_json(opened.payload)
         else:
-            request, reading = ask()
+            request, reading = question_form()
             save = keeper(reading, policy.in_use(), by_hand=is_a_persons())
-            recording = record(request, reading, save)
+            recording = recording_for(request, reading, save)
             if recording is None:
                 return
             inspection = read(recording, reading, policy=policy.in_use())

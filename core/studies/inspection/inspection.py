@@ -1,6 +1,6 @@
 """Inspection: one question to a model, and everything behind the verdict on its answer.
 
-`run` asks the model (`recording.record`) and reads the recording (`read`); moving τ, the
+`run` asks the model (`recorder.record`) and reads the recording (`read`); moving τ, the
 similarity, γ or λ means reading the same recording again, which asks nothing.
 """
 

@@ -34,7 +34,7 @@ MOST_KEPT = MOST_CURVES - 1
 KEPT = "kept"  # in the address: one JSON list of three texts for each curve
 
 
-def ask() -> Case | None:
+def case_form() -> Case | None:
     """Let the person type a case; None, with a sentence, while it is none.
 
     With the answers of the question before, it is none.

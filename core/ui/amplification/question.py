@@ -16,7 +16,7 @@ from core.ui.model import study_model
 
 def your_question() -> None:
     """From a typed case to its curve, beside those that were kept."""
-    case = form.ask()
+    case = form.case_form()
     verdict = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="curve_controls"):
         title()

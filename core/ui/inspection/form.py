@@ -62,7 +62,7 @@ COMPARED_FOR = "compared_for"  # the question to which a press wanted more answe
 _OPENED_WITH, _AGREED_TO_LINK = "inspection_opened_with", "inspection_agreed_to_link"
 
 
-def ask() -> tuple[Request, Reading]:
+def question_form() -> tuple[Request, Reading]:
     """Let the person type, and return what to ask and how to read it. All in the URL."""
     if samples := st.session_state.pop(NEXT_SAMPLES, None):
         st.session_state["k"] = samples
@@ -263,7 +263,7 @@ def ask_as_typed() -> None:
     st.session_state[AS_TYPED] = True
 
 
-def record(
+def recording_for(
     request: Request, reading: Reading, save: Callable[[Recording], None] | None = None
 ) -> Recording | None:
     """Return the recording, or None while the model is being asked and after a cancel.

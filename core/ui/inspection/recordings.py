@@ -113,7 +113,7 @@ class Recordings:
         key = _series(request, model), request.samples, reading, policy
         return self._jobs.start(key, work, model)
 
-    def now(self, request: Request, model: LanguageModel) -> Recording:
+    def wait_for(self, request: Request, model: LanguageModel) -> Recording:
         """Return the recording, made while the caller waits if need be.
 
         One is made at a time: who asks the same meanwhile finds it, and two at once, of a model
@@ -157,4 +157,4 @@ def recordings() -> Recordings:
 def example_inspection(question: str, model: LanguageModel) -> Inspection:
     """Return the inspection of a question under the default settings, made while one waits."""
     request = in_taught_words(usual_request(question, model.capabilities), model)
-    return read(recordings().now(request, model))
+    return read(recordings().wait_for(request, model))

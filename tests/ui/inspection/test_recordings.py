@@ -27,7 +27,7 @@ def test_who_asks_the_same_at_once_gets_the_same_recording(monkeypatch):
 
     def now(_):
         ask.wait(LONG)
-        return there.now(request, model)
+        return there.wait_for(request, model)
 
     with ThreadPoolExecutor(MANY) as threads:
         first, *others = threads.map(now, range(MANY))
@@ -38,7 +38,7 @@ def test_who_asks_the_same_at_once_gets_the_same_recording(monkeypatch):
 def test_a_model_that_says_less_than_before_is_asked_anew():
     there, model = recordings.Recordings(), World()
     request = usual_request("What is question number 7?", model.capabilities)
-    assert there.now(request, model).estimator is Estimator.EXACT
+    assert there.wait_for(request, model).estimator is Estimator.EXACT
     model.capabilities = replace(model.capabilities, whole_answers=False)
     assert there.largest(request, model) is None
-    assert there.now(replace(request, samples=20), model).estimator is Estimator.PREFIX
+    assert there.wait_for(replace(request, samples=20), model).estimator is Estimator.PREFIX
