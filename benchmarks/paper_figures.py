@@ -35,7 +35,6 @@ from core.language_models.trial import in_its_form
 from core.reports.evaluation import words
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.mixing import RULES, mix
-from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import (
     RESAMPLES,
     RunMeasures,
@@ -44,6 +43,7 @@ from core.studies.evaluation.results import (
     read_results,
 )
 from core.studies.evaluation.run import evaluate, survey
+from core.studies.evaluation.saved_run import Filter, Run
 from core.studies.evaluation.score_comparison import compare
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request

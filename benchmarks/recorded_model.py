@@ -50,7 +50,6 @@ from core.reports.inspection.words import STAMPS, outcome
 from core.studies.evaluation import bundled
 from core.studies.evaluation.files import LOCK, UNFINISHED, hold, parts_of, whole_lines
 from core.studies.evaluation.local import Task
-from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.recorded_answers import open_recorded, provenance_of, recorded_answers
 from core.studies.evaluation.results import (
     RESAMPLES,
@@ -61,6 +60,7 @@ from core.studies.evaluation.results import (
 )
 from core.studies.evaluation.rows import Row
 from core.studies.evaluation.run import evaluate, survey
+from core.studies.evaluation.saved_run import Filter, Run
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading

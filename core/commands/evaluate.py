@@ -32,7 +32,6 @@ from core.studies.evaluation.deciding import decide
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.label_views import view
 from core.studies.evaluation.local import Task
-from core.studies.evaluation.reading import FILTERS, Filter, Run, labelled_csv
 from core.studies.evaluation.results import (
     Results,
     RunMeasures,
@@ -45,6 +44,7 @@ from core.studies.evaluation.results import (
 from core.studies.evaluation.rows import RIGHT
 from core.studies.evaluation.run import Questions, most, reading_in, survey
 from core.studies.evaluation.run import evaluate as ask_all
+from core.studies.evaluation.saved_run import FILTERS, Filter, Run, labelled_csv
 from core.studies.evaluation.score_comparison import ScoreComparison, compare
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import check_samples, usual_request

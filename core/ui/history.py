@@ -18,7 +18,7 @@ from core.studies.evaluation.files import RunError
 from core.studies.inspection.request import InvalidRequestError
 from core.ui import downloads, frame
 from core.ui.components import history as component
-from core.ui.evaluation import listing
+from core.ui.evaluation import history as evaluation
 from core.ui.messages import later, problem
 from core.ui.results import save, storage, unsaved_beginning
 from core.ui.runs.large import result_of
@@ -30,7 +30,7 @@ KINDS: Final = {
     "inspections": "inspection",
     "curves": "amplification",
     "policies": "policy",
-    "evaluations": listing.EVALUATION,
+    "evaluations": evaluation.EVALUATION,
 }
 A_PAGE = 25  # questions
 MOST: Final = 1000  # results that are listed and counted
@@ -179,12 +179,12 @@ def _nothing(*, searches: bool) -> None:
 def _search(text: str, kind: str | None) -> ResultPage:
     """Search saved results and runs of Evaluation; a run that is asking stands first."""
     saved = ResultPage((), 0)
-    if kind != listing.EVALUATION:
+    if kind != evaluation.EVALUATION:
         saved = storage().results.search(text, kind, limit=MOST)
-    if kind not in (None, listing.EVALUATION):
+    if kind not in (None, evaluation.EVALUATION):
         return saved
-    evaluations = listing.search(text)
-    running = [each for each in evaluations if each.outcome.startswith(listing.RUNNING)]
+    evaluations = evaluation.search(text)
+    running = [each for each in evaluations if each.outcome.startswith(evaluation.RUNNING)]
     rest = [*(each for each in evaluations if each not in running), *saved.results]
     rest.sort(key=attrgetter("created_at"), reverse=True)
     return ResultPage((*running, *rest)[:MOST], saved.total + len(evaluations))
@@ -267,7 +267,7 @@ def actions(ticked: Sequence[Summary]) -> None:
     if not ticked:
         return
     of = hash(tuple(ticked))  # what has changed closes
-    if len(ticked) == 1 and (one := ticked[0]).kind != listing.EVALUATION:
+    if len(ticked) == 1 and (one := ticked[0]).kind != evaluation.EVALUATION:
         with st.popover("Rename", icon=":material/edit:", key=f"rename_of_{of:d}"):
             st.text(one.query)
             title = st.text_input("Title", one.title, key=f"title_{one.id}")
@@ -285,8 +285,8 @@ def actions(ticked: Sequence[Summary]) -> None:
 
 def _delete(results: Sequence[Summary]) -> None:
     for each in results:
-        if each.kind == listing.EVALUATION:
-            listing.delete(each.id)
+        if each.kind == evaluation.EVALUATION:
+            evaluation.delete(each.id)
         else:
             storage().results.delete(each.id)
 

@@ -17,8 +17,8 @@ from core.language_models.errors import NeedsKeyError, RefusedError, Unreachable
 from core.studies.evaluation import cluster
 from core.studies.evaluation.cluster import STAGED, RayCluster, engine_on
 from core.studies.evaluation.local import local
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import RunError, evaluate
+from core.studies.evaluation.saved_run import Run
 from core.studies.evaluation.worker import RunControl, row_block
 from core.studies.progress import Cancelled, silent
 from tests.cluster.conftest import KEY, SMALL

@@ -10,7 +10,7 @@ import pytest
 
 from core.abstention.policy import Policy, to_json
 from core.studies.evaluation import bundled
-from core.studies.evaluation.reading import Run
+from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.certificates import default_policy
 from tests import command_line
 

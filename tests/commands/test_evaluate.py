@@ -13,7 +13,7 @@ from core.data.datasets.questions import write_questions
 from core.language_models import opening
 from core.language_models.errors import RefusedError
 from core.studies.evaluation import cluster
-from core.studies.evaluation.reading import Run, labelled_csv
+from core.studies.evaluation.saved_run import Run, labelled_csv
 from core.studies.inspection.pipeline import front_of
 from core.studies.inspection.request import Request
 from core.uncertainty.scores import SCORES

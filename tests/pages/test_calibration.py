@@ -33,7 +33,7 @@ from core.studies.calibration.calibration import BEST, Target, calibrate
 from core.studies.calibration.delta_spending import to_json as to_text
 from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.rows_by_doubt import RowSelection
-from core.studies.evaluation.reading import Run
+from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.certificates import default_caution, default_policies, default_policy
 from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request

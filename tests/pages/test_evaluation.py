@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from core.language_models.errors import RefusedError
 from core.studies.evaluation.bundled import folders
-from core.studies.evaluation.reading import Run, labelled_csv
+from core.studies.evaluation.saved_run import Run, labelled_csv
 from core.ui.evaluation import form
 from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import runs

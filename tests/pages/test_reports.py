@@ -9,7 +9,7 @@ import pytest
 from core.abstention.policy_files import from_json
 from core.studies.calibration.example import EXAMPLE
 from core.studies.evaluation.bundled import folders
-from core.studies.evaluation.reading import Run
+from core.studies.evaluation.saved_run import Run
 from core.studies.laboratory.bundled import results_of
 from tests.reports.reading import read_document
 from tests.sessions import QUERY, metrics, move, session, texts, threshold

@@ -19,8 +19,8 @@ from core.studies.amplification.serialise import to_table
 from core.studies.calibration.calibration import Target, calibrate, move
 from core.studies.calibration.price_list import TARGETS, price_list
 from core.studies.evaluation.bundled import folders
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import measure_run, read_results
+from core.studies.evaluation.saved_run import Run
 from core.studies.laboratory.bundled import results_of
 from tests.fakes import Counted, Turning
 from tests.hostile import SCRIPT, TEXTS

@@ -11,8 +11,8 @@ from core.charts.theme import LIGHT
 from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTIONS
 from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, picture_of
 from core.studies.evaluation.bundled import FOLDER
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import measure_run, read_results
+from core.studies.evaluation.saved_run import Run
 from core.studies.evaluation.score_comparison import compare
 from core.studies.laboratory.bundled import results_of
 from tests.charts.drawing import check, drawn

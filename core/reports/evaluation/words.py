@@ -20,7 +20,6 @@ from core.studies.evaluation import mixing
 from core.studies.evaluation.deciding import PolicyDecisions
 from core.studies.evaluation.listing import QuestionPoints
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, MixtureResult
-from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import (
     CONFIDENCE,
     RESAMPLES,
@@ -31,6 +30,7 @@ from core.studies.evaluation.results import (
 )
 from core.studies.evaluation.rows import Match
 from core.studies.evaluation.run_comparison import RunSide, SharedQuestions
+from core.studies.evaluation.saved_run import DIVERSE
 from core.studies.evaluation.score_comparison import (
     FEWEST_OF_A_KIND,
     BestScore,

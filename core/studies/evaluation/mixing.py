@@ -13,9 +13,9 @@ import numpy as np
 
 from core.abstention.mixtures import Mixture, Pool, mixtures
 from core.data.tabular.columns import text_numbers
-from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
 from core.studies.evaluation.rows import Match
+from core.studies.evaluation.saved_run import DIVERSE
 
 PAPERS: Final = 500  # questions of either kind in each half
 REPETITIONS: Final = 10

@@ -106,7 +106,7 @@ def recorded_elsewhere(recording: Recording) -> RecordedAnswer | None:
 
 def open_recorded(answer: RecordedAnswer) -> Inspection:
     """Return the inspection of a recorded answer; no model is asked."""
-    from core.studies.evaluation.reading import Run  # Parquet takes long to load
+    from core.studies.evaluation.saved_run import Run  # Parquet takes long to load
 
     inspection = Run(folders()[answer.run]).inspection(answer.id)
     assert inspection is not None  # the run is one of our own, and whole

@@ -14,7 +14,6 @@ from core.data.tabular.rows import UploadError
 from core.language_models.language_model import LanguageModel
 from core.studies.evaluation.files import RunError, hold, writing
 from core.studies.evaluation.local import Task
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import (
     Questions,
     begin,
@@ -23,6 +22,7 @@ from core.studies.evaluation.run import (
     reporting,
     survey,
 )
+from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE

@@ -16,7 +16,7 @@ from core import prompts
 from core.language_models.errors import ModelError
 from core.language_models.language_model import LanguageModel
 from core.studies.evaluation.bundled import REAL, folders
-from core.studies.evaluation.reading import Run
+from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import Seldom, must_score, of_each
 from core.studies.laboratory.settings import (

@@ -11,7 +11,6 @@ from typing import Final
 
 from core.once import once
 from core.studies.evaluation.bundled import FOLDER
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import (
     RESAMPLES,
     Results,
@@ -20,6 +19,7 @@ from core.studies.evaluation.results import (
     measure_run,
     read_results,
 )
+from core.studies.evaluation.saved_run import Run
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
 from core.ui.runs.widget import offer_run, run, run_of

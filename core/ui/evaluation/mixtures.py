@@ -19,12 +19,12 @@ from core.studies.evaluation.mixing import (
     mix,
     sources,
 )
-from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
+from core.studies.evaluation.saved_run import DIVERSE
 from core.ui import downloads, figures
 from core.ui.addresses import percent
 from core.ui.evaluation.cells import digest, source_name
-from core.ui.evaluation.views import note_view
+from core.ui.evaluation.label_views import note_view
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 

@@ -19,20 +19,20 @@ from core.studies.evaluation.deciding import PolicyDecisions, decide, decisions_
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.listing import QuestionPoints, scatter_points
 from core.studies.evaluation.mixing import sources
-from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import Results, read_results, stamp
 from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
+from core.studies.evaluation.saved_run import Filter, Run
 from core.studies.inspection.certificates import certified_model, default_policy
 from core.ui import downloads, figures
 from core.ui.calibration import policy as policies
 from core.ui.evaluation.cells import digest, source_name
+from core.ui.evaluation.label_views import note_view
 from core.ui.evaluation.measures import is_bundled, rows_of
 from core.ui.evaluation.mixtures import mixtures
 from core.ui.evaluation.rows import chosen_row, rows
 from core.ui.evaluation.run_comparison import compare
 from core.ui.evaluation.runs import complaint
 from core.ui.evaluation.scores import scores
-from core.ui.evaluation.views import note_view
 from core.ui.messages import problem
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES

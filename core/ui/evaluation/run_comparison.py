@@ -12,7 +12,6 @@ from core.codec import count_of, finite, list_of
 from core.reports.evaluation import words
 from core.reports.evaluation.words import number_shown, p_in_words, percent, with_interval
 from core.studies.evaluation.files import RunError
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import RESAMPLES, Results, affordable, read_results, stamp
 from core.studies.evaluation.run_comparison import (
     HERE,
@@ -25,15 +24,16 @@ from core.studies.evaluation.run_comparison import (
     in_common,
     shared_questions,
 )
+from core.studies.evaluation.saved_run import Run
 from core.studies.evaluation.score_comparison import FEWEST_OF_A_KIND
 from core.ui import downloads
 from core.ui.evaluation.cells import MOST_SHOWN, NATS, chosen_place, digest
 from core.ui.evaluation.choice import choose
+from core.ui.evaluation.label_views import note_view
 from core.ui.evaluation.measures import INTERVALS
 from core.ui.evaluation.row_inspection import offer
 from core.ui.evaluation.rows import in_full
 from core.ui.evaluation.runs import complaint
-from core.ui.evaluation.views import note_view
 from core.ui.messages import problem
 from core.ui.runs.job import Job
 from core.ui.runs.widget import offer_run, run

@@ -56,7 +56,7 @@ def choice() -> RecordedAnswer | None:
 
 def show(answer: RecordedAnswer) -> None:
     """Go to the inspection of a recorded answer."""
-    from core.studies.evaluation.reading import Run  # Parquet takes long to load
+    from core.studies.evaluation.saved_run import Run  # Parquet takes long to load
     from core.ui.evaluation import row_inspection
 
     row_inspection.show(Run(folders()[answer.run]), answer.id)

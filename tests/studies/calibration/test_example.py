@@ -20,8 +20,8 @@ from core.studies.calibration.calibration import calibrate
 from core.studies.calibration.example import EXAMPLE, example_of
 from core.studies.calibration.groups import by_group
 from core.studies.evaluation.local import Task, ask
-from core.studies.evaluation.reading import labelled_table
 from core.studies.evaluation.run import pipeline_for
+from core.studies.evaluation.saved_run import labelled_table
 from core.studies.inspection.certificates import (
     DECIDES,
     EMBEDDED,

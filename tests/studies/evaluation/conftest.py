@@ -6,8 +6,8 @@ import pytest
 
 from core.language_models.errors import RefusedError
 from core.studies.evaluation import files
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import evaluate
+from core.studies.evaluation.saved_run import Run
 from tests.studies.evaluation.worlds import World, questions, surveyed, task
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from core.studies.evaluation.bundled import PROVENANCE, folders
-from core.studies.evaluation.reading import Run
+from core.studies.evaluation.saved_run import Run
 
 ROWS, ALL = 1_000_000, 3_000_000  # bytes
 

@@ -7,9 +7,9 @@ from core.abstention import ledger
 from core.reports.evaluation.words import price_of_view
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.label_views import view
-from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
+from core.studies.evaluation.saved_run import Filter, Run
 from core.uncertainty.scores import SCORES
 from tests.command_line import believe
 from tests.studies.evaluation.worlds import World, questions, surveyed, task, written

@@ -8,7 +8,6 @@ import pytest
 
 from core.reports.inspection.words import outcome
 from core.studies.evaluation.bundled import PROVENANCE, folders
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.recorded_answers import (
     open_recorded,
     recorded_answer,
@@ -17,6 +16,7 @@ from core.studies.evaluation.recorded_answers import (
     recording_title,
     source_of,
 )
+from core.studies.evaluation.saved_run import Run
 
 FIRST = recorded_answers()[0]
 

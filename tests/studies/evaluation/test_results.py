@@ -12,7 +12,6 @@ from core.abstention.blocks import all_blocks
 from core.reports.evaluation import words
 from core.studies.evaluation import files
 from core.studies.evaluation.files import RunError
-from core.studies.evaluation.reading import Filter
 from core.studies.evaluation.results import (
     FEWEST,
     RESAMPLES,
@@ -22,6 +21,7 @@ from core.studies.evaluation.results import (
     read_results,
     stamp,
 )
+from core.studies.evaluation.saved_run import Filter
 from core.uncertainty.scores import SCORES
 from tests.studies.evaluation.worlds import written
 

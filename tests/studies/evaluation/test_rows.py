@@ -17,9 +17,9 @@ from core.store.calls import Calls
 from core.store.database import open_database
 from core.studies.costs import spending
 from core.studies.evaluation.local import Task, ask, local
-from core.studies.evaluation.reading import heading, labelled_table
 from core.studies.evaluation.rows import failed_row, table, total_usage
 from core.studies.evaluation.run import pipeline_for
+from core.studies.evaluation.saved_run import heading, labelled_table
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request

@@ -29,7 +29,6 @@ from core.language_models.errors import (
 from core.language_models.usage import Usage
 from core.studies.evaluation import files
 from core.studies.evaluation.local import ask, local
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.rows import Row, failed_row
 from core.studies.evaluation.run import (
     MOST_UNREACHABLE,
@@ -40,6 +39,7 @@ from core.studies.evaluation.run import (
     pipeline_for,
     survey,
 )
+from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.inspection import run as inspect
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, Reading

@@ -11,7 +11,6 @@ from scipy.stats import binomtest
 from core.abstention import resampled_measures
 from core.abstention.significance import holm
 from core.reports.evaluation import words
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.rows import SCHEMA
 from core.studies.evaluation.run import evaluate
@@ -22,6 +21,7 @@ from core.studies.evaluation.run_comparison import (
     in_common,
     shared_questions,
 )
+from core.studies.evaluation.saved_run import Run
 from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
 
 INFORMATION = "mutual_information"

@@ -12,8 +12,8 @@ from core.abstention.intervals import Interval
 from core.abstention.significance import delong, holm
 from core.reports.evaluation import words
 from core.studies.evaluation.bundled import FOLDER
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import measure_run, read_results
+from core.studies.evaluation.saved_run import Run
 from core.studies.evaluation.score_comparison import (
     ENOUGH_FOR_DELONG,
     ScoreComparison,

@@ -11,9 +11,9 @@ from core import prompts
 from core.data.datasets.questions import Question
 from core.language_models.language_model import Capabilities, LanguageModel, Response, series
 from core.studies.evaluation.local import Task
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.rows import SCHEMA, Row
 from core.studies.evaluation.run import Questions, evaluate, survey
+from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.request import Reading, Request
 from core.uncertainty.scores import SCORES

@@ -9,7 +9,7 @@ from core.language_models.errors import ModelError
 from core.language_models.language_model import Response, series
 from core.reports.laboratory.effective_support import sentence
 from core.studies.evaluation.bundled import REAL, folders
-from core.studies.evaluation.reading import Run
+from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.effective_support import EffectiveSupportSettings, questions_of, run
 from core.uncertainty.missing_mass import expected_missing_mass, upper_deviation

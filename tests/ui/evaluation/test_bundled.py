@@ -5,7 +5,7 @@ import pytest
 
 from core.studies.evaluation import results as studied
 from core.studies.evaluation.bundled import folders as folders
-from core.studies.evaluation.reading import Run, unfit_scores
+from core.studies.evaluation.saved_run import Run, unfit_scores
 from core.ui.evaluation import measures
 from core.ui.runs import widget
 from tests.sessions import of_key, said, settled, table

@@ -11,9 +11,9 @@ from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.evaluation.listing import scatter_points
-from core.studies.evaluation.reading import Run, labelled_csv
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
+from core.studies.evaluation.saved_run import Run, labelled_csv
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json
 from core.studies.inspection.verdict import Decision
@@ -45,7 +45,7 @@ def script(run, others):
 
     import streamlit as st
 
-    from core.studies.evaluation.reading import Run
+    from core.studies.evaluation.saved_run import Run
     from core.ui.evaluation.results import results
     from core.ui.messages import say_later
 

@@ -21,7 +21,9 @@ from core.studies.calibration.new_rows import new_decisions, new_scores
 from core.studies.evaluation import files
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.local import local
-from core.studies.evaluation.reading import (
+from core.studies.evaluation.rows import Row, table
+from core.studies.evaluation.run import evaluate
+from core.studies.evaluation.saved_run import (
     Filter,
     Run,
     RunError,
@@ -29,8 +31,6 @@ from core.studies.evaluation.reading import (
     is_short,
     labelled_csv,
 )
-from core.studies.evaluation.rows import Row, table
-from core.studies.evaluation.run import evaluate
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run as inspect
 from core.studies.inspection.request import InvalidRequestError

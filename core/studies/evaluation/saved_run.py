@@ -1,4 +1,4 @@
-"""A run read again: its rows, through the paper's filters, as labelled data, as inspections.
+"""A run as its folder holds it: its rows, through filters, as labelled data, as inspections.
 
 Nothing is dropped when questions are asked, for that was paid for. Filters apply when rows are
 read, and report what they drop.
