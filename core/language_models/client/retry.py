@@ -124,17 +124,24 @@ class RetryingModel(Wrapper):
                 stop=_GivesUp(clock),
                 wait=pause,
                 sleep=self._wait or stop.wait,
-                before_sleep=self._say,
+                before_sleep=partial(self._say, clock),
                 reraise=True,
             )
             try:
                 return retrying(request, clock)
             except errors.TemporaryError as error:
-                failure = self._unreachable(error, retrying.statistics["attempt_number"])
+                failure: errors.ModelError = self._unreachable(
+                    error, retrying.statistics["attempt_number"]
+                )
+            except errors.BudgetError as error:
+                if clock.fault is None or type(error) is not errors.BudgetError:
+                    raise
+                failure = errors.BudgetError(f"{error} Before that: {_cause(clock.fault)}")
         raise failure from None
 
-    def _say(self, state: tenacity.RetryCallState) -> None:
-        if isinstance(_fault(state), errors.LoadingError):
+    def _say(self, clock: _Clock, state: tenacity.RetryCallState) -> None:
+        clock.fault = _fault(state)
+        if isinstance(clock.fault, errors.LoadingError):
             self._tell(
                 f"{self.name} is still loading. Believe waits for up to {LONGEST_CALL / 60:.0f} "
                 "minutes."
@@ -147,12 +154,9 @@ class RetryingModel(Wrapper):
                 f"{self.name} asks to wait {_duration(wish)}. Answers received are saved; try "
                 "again then."
             )
-        last = str(error)
-        for ending in ("Try again later.", "Try again in a moment.", "Try again."):
-            last = last.removesuffix(ending).strip()
         how_often = "once" if times == 1 else f"{times} times in a row"
         return errors.UnreachableError(
-            f"{self.name} failed {how_often}. The last time: {last} Answers received are "
+            f"{self.name} failed {how_often}. The last time: {_cause(error)} Answers received are "
             "saved; try again later."
         )
 
@@ -242,10 +246,14 @@ class _Open:
 
 
 class _Clock:
-    """How long a call has taken, without the time that it stood in line behind others."""
+    """How long a call has taken, without the time that it stood in line behind others.
+
+    `fault`: its last one, after which it is tried again.
+    """
 
     def __init__(self, stop: Stop) -> None:
         self.stop = stop
+        self.fault: BaseException | None = None
         self._began = time.monotonic()
 
     @property
@@ -292,6 +300,14 @@ class _GivesUp(stop_base):
 
 def _fault(state: tenacity.RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome else None
+
+
+def _cause(error: BaseException) -> str:
+    """Return what went wrong, without the advice to try again."""
+    words = str(error)
+    for ending in ("Try again later.", "Try again in a moment.", "Try again."):
+        words = words.removesuffix(ending).strip()
+    return words
 
 
 def _wish(error: BaseException | None) -> float | None:

@@ -516,6 +516,15 @@ def test_loading_takes_nothing_from_the_tries_of_other_faults():
     assert model.requests == len(faults) + 1
 
 
+def test_a_budget_that_ends_at_a_fault_says_which():
+    faulty = [TemporaryError("host sent no number. Try again.")] * 9
+    for most, why in ((0, None), (1, "host sent no number."), (3, "host sent no number.")):
+        model = RetryingModel(Flaky(*faulty), Budget(most), wait=lambda seconds: None)
+        with pytest.raises(BudgetError, match=f"The budget of {most} calls is used up") as caught:
+            model.sample(PROMPT, 1)
+        assert str(caught.value).partition(" Before that: ")[2] == (why or "")
+
+
 class Dying(Flaky):
     """Loading for seven; then gone, once all of those wait for another try."""
 
