@@ -165,8 +165,8 @@ def _scores(finding: Finding) -> Ruling:
     word = BROKEN if None in (low, high) or not low > high else WEAK  # by no more than chance
     meaning = f"of pairs: a wrong answer has more doubt than a right one; by entropy {other:.0%}"
     consequence = (
-        "Entropy takes many right answers for doubt; the verdict does not. All that is asked here "
-        "was taught. On Evaluation some lists were not: it is less there, and no lead is shown."
+        "Entropy takes many right answers for doubt; the verdict does not. Evaluation asks lists "
+        "never taught, too: its share is lower, and no lead is shown."
         if word is not BROKEN
         else "Mutual information is not shown to be a better ground for a verdict than entropy."
     )
