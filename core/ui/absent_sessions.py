@@ -108,9 +108,10 @@ class AbsentSessions:
         del self._since[session]
         for id in MEMORY.files_of(session):
             MEMORY.forget_file(session, id)
+        whole = self._sessions.pop(session, None)  # before it is closed, or nobody has it any more
         runtime.get_instance().close_session(session)
-        # Streamlit itself holds on to the last one that was drawn, closed or not.
-        if (whole := self._sessions.pop(session, None)) is not None:
+        # A thread that has ended may hold on to what was drawn last, closed or not.
+        if whole is not None:
             whole.session_state.clear()
 
 
