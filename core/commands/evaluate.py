@@ -28,7 +28,7 @@ from core.reports.evaluation import words
 from core.reports.text import table
 from core.studies import costs
 from core.studies.evaluation import mixing
-from core.studies.evaluation.deciding import decide
+from core.studies.evaluation.decisions import decide
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.label_views import view
 from core.studies.evaluation.local import Task

@@ -17,8 +17,7 @@ from core.data.datasets.world import NEVER_TAUGHT
 from core.reports import text
 from core.reports.text import brackets, by_other
 from core.studies.evaluation import mixing
-from core.studies.evaluation.deciding import PolicyDecisions
-from core.studies.evaluation.listing import QuestionPoints
+from core.studies.evaluation.decisions import PolicyDecisions
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, MixtureResult
 from core.studies.evaluation.results import (
     CONFIDENCE,
@@ -28,6 +27,7 @@ from core.studies.evaluation.results import (
     affordable,
     share_right,
 )
+from core.studies.evaluation.row_table import QuestionPoints
 from core.studies.evaluation.rows import Match
 from core.studies.evaluation.run_comparison import RunSide, SharedQuestions
 from core.studies.evaluation.saved_run import DIVERSE

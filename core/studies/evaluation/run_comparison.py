@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from core.abstention.resampled_measures import ResampledMeasures, resample
 from core.data.tabular.columns import question_keys
-from core.studies.evaluation.listing import Table, doubt_cells
 from core.studies.evaluation.results import CONFIDENCE, Results, share_right
+from core.studies.evaluation.row_table import Table, doubt_cells
 from core.studies.evaluation.run import differences_between
 from core.studies.evaluation.saved_run import Run
 from core.studies.evaluation.score_comparison import ScoreComparison, adjusted_p_values

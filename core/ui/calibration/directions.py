@@ -4,9 +4,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.codec import one_line, quotes
-from core.data.tabular.candidates import why_no_score
 from core.data.tabular.directions import UnknownDirectionError, check_directions
 from core.data.tabular.labelled_rows import Columns, LabelledRows
+from core.data.tabular.missing_columns import why_no_score
 from core.data.tabular.uploads import Upload
 from core.reports.calibration.words import contradiction
 from core.studies.calibration import diagnostics

@@ -5,7 +5,7 @@ import streamlit as st
 from core.codec import one_line
 from core.data.datasets.tables import holds_questions
 from core.data.tabular import uploads
-from core.data.tabular.candidates import of_questions
+from core.data.tabular.missing_columns import of_questions
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.language_models.language_model import LanguageModel

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from core.charts import evaluation as charts
 from core.codec import count_of
-from core.studies.evaluation.listing import (
+from core.studies.evaluation.results import Results
+from core.studies.evaluation.row_table import (
     RowPart,
     Table,
     as_csv,
@@ -16,7 +17,6 @@ from core.studies.evaluation.listing import (
     listed_rows,
     rows_table,
 )
-from core.studies.evaluation.results import Results
 from core.ui import downloads
 from core.ui.evaluation.cells import MOST_SHOWN, NATS, chosen_place, digest
 from core.ui.evaluation.row_inspection import offer

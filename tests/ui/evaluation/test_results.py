@@ -10,8 +10,8 @@ from core.data.tabular import uploads
 from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate
-from core.studies.evaluation.listing import scatter_points
 from core.studies.evaluation.results import read_results
+from core.studies.evaluation.row_table import scatter_points
 from core.studies.evaluation.run import evaluate
 from core.studies.evaluation.saved_run import Run, labelled_csv
 from core.studies.inspection.certificates import default_policy

@@ -1,4 +1,4 @@
-"""Where no column is taken for a score or for labels: which were looked at, and why none is one."""
+"""A table without a column of scores or of labels: which were looked at, and why none is one."""
 
 from typing import Final
 

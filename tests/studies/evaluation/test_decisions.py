@@ -12,9 +12,9 @@ from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.reports.evaluation import words
 from core.studies.calibration.calibration import Target, calibrate
-from core.studies.evaluation.deciding import decide, decisions_csv
-from core.studies.evaluation.listing import listed_rows, rows_table
+from core.studies.evaluation.decisions import decide, decisions_csv
 from core.studies.evaluation.results import read_results
+from core.studies.evaluation.row_table import listed_rows, rows_table
 from core.studies.evaluation.run import evaluate
 from core.studies.evaluation.saved_run import Run, labelled_csv
 from tests.csv_files import records_in

@@ -1,4 +1,4 @@
-"""The rows of a run one by one: searched, filtered, and as files."""
+"""The table of a run’s rows: searched, filtered, and as files."""
 
 import io
 from collections.abc import Mapping

@@ -8,7 +8,8 @@ import pytest
 from pyarrow import parquet
 
 from core.reports.evaluation import words
-from core.studies.evaluation.listing import (
+from core.studies.evaluation.results import read_results
+from core.studies.evaluation.row_table import (
     RowPart,
     as_csv,
     as_parquet,
@@ -16,7 +17,6 @@ from core.studies.evaluation.listing import (
     rows_table,
     scatter_points,
 )
-from core.studies.evaluation.results import read_results
 from core.studies.evaluation.rows import SCHEMA
 from tests.csv_files import records_in
 from tests.hostile import TEXTS
