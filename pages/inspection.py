@@ -26,7 +26,7 @@ from core.ui.inspection.saving import is_a_persons, keep, keep_view, saved_view,
 from core.ui.inspection.scores import scores
 from core.ui.inspection.verdict import quotes, verdict
 from core.ui.messages import problem
-from core.ui.results import keeper
+from core.ui.storage import keeper
 
 
 def inspect() -> None:

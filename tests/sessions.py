@@ -15,8 +15,8 @@ from app import app as served
 from core.store import schema
 from core.store.errors import StoreError
 from core.ui import frame, model_picker
-from core.ui.results import storage
 from core.ui.runs.job import JOB
+from core.ui.storage import storage
 from tests.hostile import TEXTS
 from tests.patience import LONG
 

@@ -12,7 +12,7 @@ from streamlit.runtime.app_session import AppSession
 
 from core.ui.memory import COST, MB, MEMORY, give_back
 from core.ui.session import public
-from core.ui.uploaders import PLACES
+from core.ui.upload_places import PLACES
 
 LOOK: Final = 1.0  # seconds between two looks at who is there
 #: Seconds without a browser after which a visitor of a public demo loses the file: a phone that

@@ -32,7 +32,7 @@ from core.ui import frame
 from core.ui.absent_sessions import ABSENT
 from core.ui.memory import MB, MEMORY, FullError, resident
 from core.ui.messages import tell
-from core.ui.uploaders import PLACES, Place, move
+from core.ui.upload_places import PLACES, Place, move
 
 HEALTH: Final = "health"
 _ALIVE: Final = "_stcore/health"  # says “ok”: probes ask for it under the machine's address

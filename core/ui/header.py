@@ -5,8 +5,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.ui import glossary, model_address, model_picker, policy_badge
 from core.ui.messages import problem, say_later
-from core.ui.results import storage
 from core.ui.runs import chip
+from core.ui.storage import storage
 
 
 def page_header(title: str, lead: str = "") -> DeltaGenerator:

@@ -20,10 +20,10 @@ from core.ui import downloads, frame
 from core.ui.components import history as component
 from core.ui.evaluation import history as evaluation
 from core.ui.messages import later, problem
-from core.ui.results import save, storage, unsaved_beginning
 from core.ui.runs.large import result_of
 from core.ui.session import alone, person, public, signs_in
-from core.ui.uploaders import content_of, file_field, let_go
+from core.ui.storage import save, storage, unsaved_beginning
+from core.ui.upload_places import content_of, file_field, let_go
 
 KINDS: Final = {
     "all": None,

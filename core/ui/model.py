@@ -14,7 +14,7 @@ from core.language_models.usage import Budget
 from core.studies.inspection.recorder import usual_request
 from core.ui import lending
 from core.ui.messages import problem
-from core.ui.results import storage
+from core.ui.storage import storage
 
 EMBEDDED = "embedded"
 NEXT_SAMPLES = "inspection_next_samples"  # k as it is to be, where a model needs more

@@ -18,10 +18,10 @@ from core.language_models.usage import Budget
 from core.store.calls import Calls
 from core.ui import lending, model_listing
 from core.ui.model import EMBEDDED, ChosenModel, budget, choose, embedded_model
-from core.ui.results import storage
 from core.ui.runs.job import ELSEWHERE, Job
 from core.ui.runs.widget import forget, run, run_of
 from core.ui.session import public
+from core.ui.storage import storage
 
 _WISH, _PLACE = "model_wanted", "opening"
 

@@ -25,9 +25,9 @@ from core.ui.glossary import TERMS
 from core.ui.inspection import larger_model
 from core.ui.model import EMBEDDED, budget, choose, current, is_chosen, name_in_use, trial
 from core.ui.model_listing import ListedService
-from core.ui.results import storage
 from core.ui.runs.job import Job, orphans
 from core.ui.session import alone, public
+from core.ui.storage import storage
 
 OPEN: Final = "picker_open"
 TRY: Final = "try"

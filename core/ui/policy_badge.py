@@ -15,8 +15,8 @@ from core.studies.inspection.certificates import certified_model, default_cautio
 from core.studies.inspection.inspection import cannot_decide
 from core.ui import frame, model
 from core.ui.messages import later
-from core.ui.results import open_saved, storage
 from core.ui.session import public
+from core.ui.storage import open_saved, storage
 
 # In the session: the policy that a person chose. Not in `core.ui.calibration`, which loads Altair.
 IN_USE: Final = "policy_in_use"

@@ -9,8 +9,8 @@ from core.reports.result_files import FROM_FILE, NOT_VERIFIED, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.ui.messages import problem
-from core.ui.results import open_saved, storage
 from core.ui.session import alone, public
+from core.ui.storage import open_saved, storage
 
 SAVED = "saved"  # in the address: the id of a result that is shown as it was kept
 BESIDE = "beside"  # and of an inspection that stands beside it

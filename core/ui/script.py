@@ -5,8 +5,8 @@ session for its own, older kind of navigation, and on a fresh server runs those 
 frame.
 """
 
-from core.ui import frame, uploaders
+from core.ui import frame, upload_places
 
 page = frame.draw()
-uploaders.turn_to(page.url_path)
+upload_places.turn_to(page.url_path)
 page.run()

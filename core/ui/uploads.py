@@ -11,7 +11,7 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.ui.memory import COST, MEMORY, FullError
 from core.ui.messages import problem
 from core.ui.session import memory_of, this_session
-from core.ui.uploaders import content_of, file_field, let_go
+from core.ui.upload_places import content_of, file_field, let_go
 
 TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"]
 

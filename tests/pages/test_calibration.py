@@ -43,8 +43,8 @@ from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.calibration.grading import COLUMN
 from core.ui.evaluation.runs import runs
 from core.ui.policy_badge import NO_FIT
-from core.ui.results import storage
 from core.ui.runs.job import JOB
+from core.ui.storage import storage
 from core.uncertainty.scores import SCORES
 from tests.hostile import IMAGE
 from tests.patience import LONG

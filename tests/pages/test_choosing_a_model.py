@@ -17,8 +17,8 @@ from core.language_models.registry import BACK_ENDS
 from core.reports.result_files import NOT_VERIFIED
 from core.studies.evaluation.recorded_answers import recorded_answers, recording_title
 from core.ui import model_listing, model_opening, model_picker
-from core.ui.results import storage
 from core.ui.runs import widget
+from core.ui.storage import storage
 from tests.language_models.backends.gguf.files import embedded_as_gguf
 from tests.language_models.openai_server import serving
 from tests.patience import LONG

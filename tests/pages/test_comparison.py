@@ -3,7 +3,7 @@
 import pytest
 
 from core.studies.inspection.certificates import default_policy
-from core.ui.results import storage
+from core.ui.storage import storage
 from tests.sessions import QUERY, harmless, keys, policy_badges, press, said, session, table
 
 pytestmark = pytest.mark.usefixtures("fresh")

@@ -17,8 +17,8 @@ from core.studies.evaluation.saved_run import Run, labelled_csv
 from core.ui.evaluation import form
 from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import runs
-from core.ui.results import storage
 from core.ui.runs.job import JOB
+from core.ui.storage import storage
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
 from tests.patience import LONG

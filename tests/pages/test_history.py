@@ -15,7 +15,7 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json, to_json
 from core.ui import frame
 from core.ui.history import A_PAGE, ALL, EVERY_MODEL, KINDS
-from core.ui.results import storage
+from core.ui.storage import storage
 from tests.hostile import TEXTS
 from tests.patience import LONG
 from tests.sessions import (
@@ -168,7 +168,7 @@ def test_repeats_of_a_question_are_folded_beneath_the_latest():
 
 def draw(ids):
     from core.ui.history import actions
-    from core.ui.results import storage
+    from core.ui.storage import storage
 
     every = {one.id: one for one in storage().results.search().results}
     actions([every[id] for id in ids if id in every])

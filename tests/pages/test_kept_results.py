@@ -15,8 +15,8 @@ from core.studies.examples import EXAMPLES
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json
 from core.ui.policy_badge import NOT_CHECKED
-from core.ui.results import storage
 from core.ui.saved_result import ANOTHERS_POLICY
+from core.ui.storage import storage
 from tests.reports.reading import read_document
 from tests.sessions import (
     QUERY,

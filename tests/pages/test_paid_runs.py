@@ -11,7 +11,7 @@ from core.reports.inspection.words import QUICK
 from core.store.database import Database
 from core.store.results import SavedResults
 from core.studies.inspection.quick_look import ANSWERS
-from core.ui.results import storage
+from core.ui.storage import storage
 from tests.language_models.openai_server import serving
 from tests.sessions import (
     QUERY,

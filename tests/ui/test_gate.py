@@ -6,7 +6,7 @@ from starlette.exceptions import HTTPException
 from core.ui import gate, memory
 from core.ui.gate import Body, Gate, Handshakes
 from core.ui.memory import MemoryBudget
-from core.ui.uploaders import Place
+from core.ui.upload_places import Place
 from tests.loops import in_own_loop
 
 CSV = Place(frozenset({"csv"}), 2 * 2**20)

@@ -10,7 +10,7 @@ from core import settings
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.fallback_database import IN_MEMORY, FallbackDatabase
-from core.ui import memory, results
+from core.ui import memory, storage
 from core.ui.memory import FullError, MemoryBudget
 
 
@@ -115,14 +115,14 @@ def test_a_limit_that_cannot_be_read_is_refused_and_widens_nothing(monkeypatch, 
 
 
 def test_a_result_that_stays_in_memory_is_charged_to_its_session(held, monkeypatch):
-    monkeypatch.setattr(results, "MEMORY", held)
-    where = results.Storage(open_database(IN_MEMORY), None)
-    results.charge(where, "a", "x" * 60)
+    monkeypatch.setattr(storage, "MEMORY", held)
+    where = storage.Storage(open_database(IN_MEMORY), None)
+    storage.charge(where, "a", "x" * 60)
     assert held.of("a") == 60
     with pytest.raises(StoreError, match="as its memory allows"):
-        results.charge(where, "a", "x" * 60)
+        storage.charge(where, "a", "x" * 60)
     with open_database(IN_MEMORY) as elsewhere:
-        results.charge(results.Storage(elsewhere, FallbackDatabase), "a", "x" * 60)  # on the disk
+        storage.charge(storage.Storage(elsewhere, FallbackDatabase), "a", "x" * 60)  # on the disk
     assert held.of("a") == 60
     del where
     gc.collect()

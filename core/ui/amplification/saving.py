@@ -12,7 +12,7 @@ from core.ui.amplification.curves import draw_usage
 from core.ui.amplification.drawing import answer, details, list_curves, pictures, title
 from core.ui.amplification.form import FIELDS
 from core.ui.messages import problem
-from core.ui.results import save, unsaved_beginning
+from core.ui.storage import save, unsaved_beginning
 
 
 def keep(curves: list[Amplification]) -> None:

@@ -48,7 +48,7 @@ from core.ui.calibration.open_questions import (
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of, public
-from core.ui.uploaders import content_of, file_field, let_go
+from core.ui.upload_places import content_of, file_field, let_go
 from core.ui.uploads import TYPES, is_long, prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"

@@ -15,8 +15,8 @@ from core.data.datasets.predictions import Predictions, labelling_order, row_has
 from core.data.tabular.grading import RIGHT, SKIP, VALUES, WRONG
 from core.store.errors import StoreError
 from core.ui.messages import problem
-from core.ui.results import storage
 from core.ui.session import alone, memory_of, person, public
+from core.ui.storage import storage
 
 MOST_NAMES: Final = 10  # of accepted answers, in words
 SESSION_ONLY: Final = (

@@ -15,8 +15,8 @@ from core.store.errors import StoreError
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.calibration.delta_spending import from_json, to_json
 from core.studies.calibration.first_calibration import example, first_calibration
-from core.ui.results import storage
 from core.ui.session import alone, person
+from core.ui.storage import storage
 
 T = TypeVar("T")
 

@@ -13,10 +13,10 @@ from core.studies.inspection.inspection import cannot_decide
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.messages import problem
 from core.ui.policy_badge import ADDRESS, CAUTION, ID, IN_USE, UNVERIFIED, is_unverified
-from core.ui.results import save, until_saved
 from core.ui.saved_result import open_result
 from core.ui.session import public
-from core.ui.uploaders import content_of, file_field
+from core.ui.storage import save, until_saved
+from core.ui.upload_places import content_of, file_field
 
 _WAITING = "policy_in_use_waiting"  # what saves it, until it can be saved
 _UNTIL_THEN = (

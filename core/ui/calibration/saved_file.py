@@ -18,8 +18,8 @@ from core.store.files import File, TooLargeError, hash_of
 from core.ui.calibration import target
 from core.ui.calibration.run import forget_run
 from core.ui.messages import later
-from core.ui.results import storage, until_saved
 from core.ui.session import alone, person, public
+from core.ui.storage import storage, until_saved
 
 _ADDRESS = "file"
 _HASH = "calibration_file"  # of the file in this session, where it is saved

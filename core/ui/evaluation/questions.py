@@ -24,7 +24,7 @@ from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.runs.large import result_of
 from core.ui.session import alone
-from core.ui.uploaders import content_of, file_field, let_go
+from core.ui.upload_places import content_of, file_field, let_go
 from core.ui.uploads import is_long, prepare, read
 
 TYPES: Final = ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx"]

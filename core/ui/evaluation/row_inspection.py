@@ -11,8 +11,8 @@ from core.studies.inspection.request import InvalidRequestError
 from core.ui import frame
 from core.ui.calibration import policy as policies
 from core.ui.messages import problem
-from core.ui.results import save_inspection
 from core.ui.saved_result import is_there
+from core.ui.storage import save_inspection
 
 _OPENED = "results_opened"  # under which id each row was saved, by the policy that decided
 

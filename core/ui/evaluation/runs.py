@@ -33,9 +33,9 @@ from core.studies.evaluation.resumption import QUESTIONS, questions_in, save
 from core.studies.evaluation.run import Questions, RunOutcome, evaluate, most, pipeline_for
 from core.studies.evaluation.saved_run import Run
 from core.studies.progress import Progress, silent
-from core.ui.results import storage
 from core.ui.runs.job import Job
 from core.ui.session import alone, owner, shared_thing, this_session
+from core.ui.storage import storage
 
 FOLDER: Final = "runs"
 MOST_SHARED: Final = 2_000  # questions of a run where several people use a server

@@ -26,9 +26,9 @@ from core.ui.components.marks import draw_marks
 from core.ui.folds import close
 from core.ui.messages import problem
 from core.ui.model import current, embedded_model, study_model
-from core.ui.results import save_inspection, unsaved_beginning
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, want
+from core.ui.storage import save_inspection, unsaved_beginning
 
 PLACE, FOLD = "claims", "claims_fold"
 _PRESSED: Final = "claim_pressed"

@@ -19,8 +19,8 @@ from core.studies.inspection.serialise import from_json
 from core.ui import downloads, figures
 from core.ui.inspection.verdict import quotes, reveal, serve
 from core.ui.messages import problem
-from core.ui.results import open_saved, storage
 from core.ui.saved_result import BESIDE, SAVED, why_unverified
+from core.ui.storage import open_saved, storage
 from core.uncertainty.scores import SCORES
 
 MOST_OFFERED: Final = 100

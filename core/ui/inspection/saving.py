@@ -7,7 +7,7 @@ import streamlit as st
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import Inspection
 from core.ui.messages import problem
-from core.ui.results import save_inspection, unsaved_beginning
+from core.ui.storage import save_inspection, unsaved_beginning
 
 _LAST, _VIEWS = "inspection_saved", "inspection_saved_views"
 _FAILED = "inspection_unsaved_views"

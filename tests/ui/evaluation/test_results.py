@@ -21,7 +21,7 @@ from core.ui import downloads
 from core.ui.evaluation import results as page
 from core.ui.evaluation.results import TABS
 from core.ui.evaluation.scores import BETTER, CURVES, NUMBERS
-from core.ui.results import storage
+from core.ui.storage import storage
 from core.uncertainty.scores import SCORES
 from tests.hostile import TEXTS
 from tests.sessions import harmless, keys, of_key, pictures, press, said, settled, table, texts

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from core.ui.uploaders import Place, UploadPlaces
+from core.ui.upload_places import Place, UploadPlaces
 
 ROOT = Path(__file__).parents[2]
 CSV, JSON = Place(frozenset({"csv"}), 10), Place(frozenset({"json"}), 20)
@@ -26,4 +26,4 @@ def test_every_field_for_a_file_makes_its_place():
     """The gate refuses what no place waits for: a field of Streamlit's own would take nothing."""
     files = [*ROOT.glob("core/ui/**/*.py"), *ROOT.glob("pages/*.py")]
     own = [file.name for file in files if ".file_uploader(" in file.read_text("utf-8")]
-    assert own == ["uploaders.py"]
+    assert own == ["upload_places.py"]
