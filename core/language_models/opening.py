@@ -9,7 +9,7 @@ from core.language_models.client.retry import tell_nobody
 from core.language_models.client.stack import with_layers
 from core.language_models.forms import Form
 from core.language_models.language_model import LanguageModel
-from core.language_models.registry import open_model, opening_cost, price_unit, with_only_model
+from core.language_models.registry import open_model, opening_cost, price_unit
 from core.language_models.trial import in_its_form
 from core.language_models.usage import Budget
 from core.store.calls import Calls
@@ -31,7 +31,6 @@ def by_name(name: str, tell: Tell = tell_nobody) -> LanguageModel:
     """Open a model by its name."""
     # On a public server, too, whoever types commands there is no stranger.
     key = keys.owners_key(name) if settings.is_public() else None
-    name = with_only_model(name, key)
     cost = opening_cost(name)
     if cost:
         tell(cost)

@@ -94,10 +94,10 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
 
     The key of a service is by default the environment's, where that may be used.
 
-    Raises `ModelError` with a sentence when no back end has that name, or the model cannot be
-    opened.
+    Raises `ModelError` with a sentence when no back end has that name, the model cannot be opened,
+    or a server that is to say which it has does not, or has several.
     """
-    kind, _, rest = full_name(name).partition(":")
+    kind, _, rest = full_name(with_only_model(name, key)).partition(":")
     if kind not in BACK_ENDS:
         raise UnknownModelError(
             f"There is no model called “{name}”. Known models: {', '.join(usages())}."
