@@ -9,7 +9,9 @@ independent; a model that does not know repeats the suggestion. From what a back
 - it only samples: :func:`from_counts`
 - it is a known table: :func:`core.uncertainty.joint.from_table`
 
-Estimates can exceed the exact value, most at small k and small γ.
+Estimates can exceed the exact value, most at small k and small γ. Lower bounds are
+:func:`core.uncertainty.missing_mass.theorem_bound` (the paper's, of missing mass),
+:func:`certified_lower_bound` and :mod:`core.uncertainty.confidence_limit`.
 """
 
 import numpy as np

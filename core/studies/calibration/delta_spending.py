@@ -1,7 +1,7 @@
 """What a calibration spends of δ: which look at its labels it is, and what was looked at before.
 
 A target is one look and its groups are another; whoever asks for the list of prices has a third.
-The rule is that of `core.abstention.ledger`.
+The rule is that of `core.abstention.ledger`; `core.store.labels.Looks` keeps the looks.
 """
 
 import hashlib

@@ -44,7 +44,10 @@ class Decision(StrEnum):
 
 
 class Headline(StrEnum):
-    """What stands above an answer; the values are those of JSON and the command line."""
+    """What stands above an answer; `Inspection.headline` chooses it.
+
+    The values are those of JSON and the command line.
+    """
 
     BELIEVE = "answer"
     PERHAPS = "perhaps"

@@ -1,4 +1,4 @@
-"""The faults of Google's API, each as a sentence without the key."""
+"""The faults of Google's API, finish and block reasons included, as sentences without the key."""
 
 import re
 import warnings

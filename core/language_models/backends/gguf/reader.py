@@ -1,7 +1,8 @@
 """GGUF files, read from their beginning: what they say, and where their tensors are.
 
 The package `gguf` reads them, too, with several objects a token: that takes six seconds for the
-vocabulary of a small model. The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+vocabulary of a small model. `weights` and `vocabulary` list the keys that are read and ignored.
+The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
 import math

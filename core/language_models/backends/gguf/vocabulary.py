@@ -45,12 +45,12 @@ NOT_STATED = (
 )
 
 # What a file may say of its vocabulary. Of these `tokenizer` and `beginning` make it:
-READ = {
+READ_KEYS = {
     *("model", "pre", "tokens", "token_type", "merges", "scores", "bos_token_id", "eos_token_id"),
     *("eot_token_id", "eom_token_id", "add_bos_token", "add_space_prefix"),
 }
 # These say what else a token is for, and change the tokens of no text.
-UNREAD = {
+IGNORED_KEYS = {
     *("unknown_token_id", "padding_token_id", "seperator_token_id", "cls_token_id"),
     *("mask_token_id", "token_type_count", "prefix_token_id", "suffix_token_id"),
     *("middle_token_id", "fim_pre_token_id", "fim_suf_token_id", "fim_mid_token_id"),
@@ -102,7 +102,7 @@ def check_fields(fields: Fields) -> None:
     """Raise `BrokenModelError` for a file that says more of its vocabulary than we read."""
     for name in fields.names("tokenizer.ggml."):
         there = name not in ABSENT or bool(fields.get(f"tokenizer.ggml.{name}"))
-        if there and name not in READ | UNREAD:
+        if there and name not in READ_KEYS | IGNORED_KEYS:
             raise unknown_part_error(f"“tokenizer.ggml.{name:.60}”", "would read texts otherwise")
 
 

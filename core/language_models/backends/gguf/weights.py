@@ -41,14 +41,14 @@ LAYER_NAMES = {
     "mlp.down_proj": "ffn_down",
 }
 
-# What a file may say below its architecture's name. Of these `config` makes the network:
-READ = {
+# The keys that a file may have below its architecture's name. Of these `config` makes the network:
+READ_KEYS = {
     *("block_count", "context_length", "embedding_length", "feed_forward_length"),
     *("attention.head_count", "attention.head_count_kv", "attention.layer_norm_rms_epsilon"),
     *("attention.key_length", "rope.freq_base", "rope.scaling.factor", "rope.scale_linear"),
 }
 # Nobody reads these of such an architecture: llama.cpp computes the same with and without them.
-UNREAD = {
+IGNORED_KEYS = {
     *("attention.sliding_window", "attention.scale", "logit_scale", "tensor_data_layout"),
     *("attn_logit_softcapping", "final_logit_softcapping", "vocab_size"),
     *("rope.scaling.original_context_length", "rope.scaling.finetuned"),
@@ -166,7 +166,7 @@ def _check_fields(fields: Fields, values: Mapping[str, Sequence[Any]]) -> None:
         own = f"“{fields.architecture}.{name:.60}”"
         if name in values and fields.own(name) not in values[name]:
             raise unknown_part_error(f"{fields.own(name)!s:.40} for {own}")
-        if name not in READ | UNREAD | values.keys():
+        if name not in READ_KEYS | IGNORED_KEYS | values.keys():
             raise unknown_part_error(own)
 
 
