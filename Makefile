@@ -32,7 +32,7 @@ WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 PYTEST = $(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/local --ignore tests/cluster
 # The benchmarks that measure ratios, and the environment of each: where another is named, it has what
 # the benchmark compares with. The other benchmarks are run by themselves.
-RATIOS := inspection amplification estimators evaluation turns click_to_verdict calibration cluster \
+RATIOS := inspection amplification estimators evaluation scheduler click_to_verdict calibration cluster \
 	startup load
 BENCH_IN = $(or $(BENCH_IN_$(1)),$(VENV))
 BENCH_IN_calibration := $(PEERS)

@@ -28,7 +28,7 @@ import numpy as np
 from core import outputs
 
 BENCHMARKS: Final = (
-    *("inspection", "amplification", "estimators", "evaluation", "turns", "click_to_verdict"),
+    *("inspection", "amplification", "estimators", "evaluation", "scheduler", "click_to_verdict"),
     *("calibration", "cluster", "startup", "load"),
 )
 RESULTS: Final = Path("build/ratios.json")

@@ -1,6 +1,6 @@
 """What a visitor waits for while others compute: one inspection beside 20 long runs.
 
-``python -m benchmarks.turns`` lets 20 sessions draw 300 samples each of questions that have no
+``python -m benchmarks.scheduler`` lets 20 sessions draw 300 samples each of questions that have no
 end of answers, and inspects one question after the other beside them. It prints the median time
 of an inspection as a ratio to one on an otherwise idle process: first with turns, as the pages
 have them, then with a place for every run at once, as without turns.
