@@ -28,7 +28,7 @@ from core.data.tabular.columns import (
     question_column,
 )
 from core.data.tabular.headings import GOLD_ANSWERS, SOURCES, is_question_heading, plain_heading
-from core.data.tabular.label_words import RIGHT, WRONG
+from core.data.tabular.label_words import RIGHT, WRONG, affirmation_is_right
 from core.data.tabular.labels import display
 from core.data.tabular.rows import as_text
 from core.data.tabular.uploads import Upload, UploadError
@@ -65,6 +65,9 @@ _TRUTHS: Final = {"true": ["yes", "true"], "false": ["no", "false"]}
 _WORD: Final = re.compile(r"\w+")
 #: Keys of an object that stand for an answer.
 _KEYS: Final = ("text", "value", "answer", "answers", "aliases")
+#: What says in a number how right an answer is, or how often it was given.
+_WEIGHT: Final = re.compile("(?i)score|weight|confidence|prob|correct|right|label|count|votes?$")
+_ALONE: Final = "Write the right answers alone."
 #: Texts under one of them, as Python prints them into a CSV.
 _PRINTED: Final = re.compile(r"'(?:text|value|answer|answers|aliases)': (?:array\()?(\[[^\]]*\])")
 #: What promptfoo expects of an output; other kinds of test are no answers.
@@ -429,15 +432,36 @@ def _parts(cell: str) -> list[list[str]] | None:
 
 
 def _names(value: Any) -> list[str]:
-    """Return every text in an answer that is a list or an object."""
+    """Return every text in an answer that is a list or an object; none where it says it is wrong.
+
+    Raises `ValueError` where it says with a number or a truth value something that nobody knows.
+    """
     if isinstance(value, list):
+        if {*map(type, value)} & {int, float} and str in map(type, value):
+            raise ValueError(f"a right answer is a text beside a number. {_ALONE}")
         return [name for item in value for name in _names(item)]
     if isinstance(value, dict):
         is_test = {"type", "value"} <= value.keys() <= _PARTS_OF_A_TEST
         if is_test and value["type"] not in _TESTS:
             return []
+        about = () if is_test else value.keys() - _KEYS
+        if not all([_says_right(key, value[key]) for key in about]):
+            return []
         return [name for key in _KEYS if key in value for name in _names(value[key])]
     return [as_text(value)]
+
+
+def _says_right(key: str, value: Any) -> bool:
+    """Return whether what stands beside a text says that it is right, or nothing of that.
+
+    Raises `ValueError` where it may say so, and nobody knows.
+    """
+    meaning = affirmation_is_right(key)
+    if meaning is not None and value in (0, 1):
+        return bool(value) == meaning
+    if isinstance(value, bool) or (isinstance(value, int | float) and _WEIGHT.search(key)):
+        raise ValueError(f"a right answer has “{one_line(key)}” beside its text. {_ALONE}")
+    return True
 
 
 def _json(text: str) -> Any:

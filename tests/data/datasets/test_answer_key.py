@@ -127,3 +127,23 @@ def test_of_what_is_expected_only_what_names_an_answer_is_one():
     rows = [{"question": f"Q{n}?", "expected": cell} for n, cell in enumerate(expected)]
     asked = uploaded_questions(parse(lines(*rows), "x"), on_malformed="skip")
     assert [q.answers[0][0] for q in asked] == [text for text in expected.values() if text]
+
+
+@pytest.mark.parametrize(("key", "says"), [("is_correct", True), ("isRight", 1), ("wrong", False)])
+def test_an_answer_that_says_that_it_is_wrong_is_none_that_is_right(key, says):
+    answers = [{"text": "a", key: not says}, {"text": "b", key: says}]
+    right, problems = right_of(
+        {"question": "1?", "answers": answers}, {"question": "2?", "answers": answers[:1]}
+    )
+    assert right == ["b"] and problems == ["Line 2: there is no right answer."]
+
+
+@pytest.mark.parametrize(
+    "answer", [["3", 0.5], [1, "4"], {"text": "3", "score": 0.0}, {"answer": "3", "useful": False}]
+)
+def test_what_a_number_beside_a_right_answer_means_nobody_guesses(answer):
+    rows = {"question": "1?", "answers": [["7", "seven"]]}, {"question": "2?", "answers": [answer]}
+    right, problems = right_of(*rows)
+    assert right == ["7"] and "Write the right answers alone." in problems[0]
+    fine = [{"text": "3", "answer_start": 5}, {"text": ["3"], "type": "span"}]
+    assert right_of({"question": "3?", "answers": fine})[0] == ["3"]
