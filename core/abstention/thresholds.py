@@ -297,7 +297,7 @@ def best_of(
     return best, thresholds[best]
 
 
-def at(scores: ArrayLike, correct: ArrayLike, value: float) -> Threshold:
+def at_threshold(scores: ArrayLike, correct: ArrayLike, value: float) -> Threshold:
     """Return what a λ chosen by hand does on labelled queries; it bounds nothing."""
     ranks = blocks(scores, correct)
     below = int(np.count_nonzero(ranks.doubts < value)) - 1

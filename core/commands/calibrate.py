@@ -144,7 +144,7 @@ def calibrate(
     if policy:
         _test(policy, data, as_json)
         return
-    score = calibration.preference(data, scores, method)
+    score = calibration.usual_score(data, scores, method)
     target = usage(
         calibration.Target, options["target_error"], options["confidence"], method, score
     )

@@ -44,7 +44,7 @@ def longest_answer(tokens: int) -> int:
     return LONGEST_ANSWER * max(tokens, MAX_RESPONSE_TOKENS) // MAX_RESPONSE_TOKENS
 
 
-def whole(text: str) -> str:
+def encodable(text: str) -> str:
     """Return text with a replacement sign for halves of characters.
 
     JSON can spell half a surrogate pair, and a service that cuts between two of them sends one.
@@ -133,9 +133,9 @@ class Response:
     """One answer as the model gave it."""
 
     # Stripped of white space; it ended at the end token, a line break or `limit` tokens. Halves of
-    # characters are replaced; see `whole`. It has at most `longest_answer` characters: a back end
-    # that says how likely its answers are cuts them itself, since only it knows how likely a part
-    # of one is.
+    # characters are replaced; see `encodable`. It has at most `longest_answer` characters: a back
+    # end that says how likely its answers are cuts them itself, since only it knows how likely a
+    # part of one is.
     text: str
     complete: bool  # False when it was cut off before its end
     # The sum of its tokens' log-probabilities at temperature 1, nats, where the back end reports
@@ -153,7 +153,7 @@ class Response:
             object.__setattr__(self, "text", self.text[:longest].rstrip())
             object.__setattr__(self, "complete", False)
             object.__setattr__(self, "log_likelihood", None)  # that of the whole
-        object.__setattr__(self, "text", whole(self.text))
+        object.__setattr__(self, "text", encodable(self.text))
 
     @property
     def overlong(self) -> bool:

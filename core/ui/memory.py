@@ -146,10 +146,10 @@ def budget() -> int:
         megabytes = settings.memory()
     except settings.SettingError:  # which every page says
         megabytes = None
-    return megabytes * MB if megabytes is not None else whole() // SHARE
+    return megabytes * MB if megabytes is not None else total() // SHARE
 
 
-def whole() -> int:
+def total() -> int:
     """Return the bytes of memory of this container, or else of this machine."""
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return min(machine, *(_number(_CGROUP / limit, machine) for limit, _, _ in _CGROUPS))

@@ -43,7 +43,7 @@ def test_what_lies_below_a_threshold_is_what_it_answers(rows, places):
     doubts, correct = rows
     answered, errors = metrics.curve(doubts, correct).below(np.array(places))
     for place, *counts in zip(places, answered, errors, strict=True):
-        at = thresholds.at(doubts, correct, place)
+        at = thresholds.at_threshold(doubts, correct, place)
         assert counts == [at.answered, at.errors]
 
 

@@ -320,7 +320,7 @@ def test_an_infinite_doubt_does_not_pass_for_answered():
     [(-1, 0, 0), (0, 0, 0), (0.1, 2, 1), (1, 2, 1), (np.inf, 3, 1), (np.nan, 0, 0)],
 )
 def test_at_a_threshold_by_hand(value, answered, errors):
-    found = thresholds.at([0, 0, 1, np.nan, np.inf], [1, 0, 1, 0, 0], value)
+    found = thresholds.at_threshold([0, 0, 1, np.nan, np.inf], [1, 0, 1, 0, 0], value)
     assert (found.answered, found.errors, found.queries) == (answered, errors, 5)
     np.testing.assert_equal(found.value, value)
     assert np.isnan(found.upper_bound)

@@ -31,7 +31,7 @@ NONE = np.zeros(0)
 NO_SHARES = dict.fromkeys(("start", "end", "right", "wrong"), NONE)
 NO_CURVE = curve([math.nan, math.inf], [1, 0])
 ONE_BLOCK = curve([0.5, 0.5, 0.5, math.nan], [1, 1, 0, 1])
-ENDLESS = study.move(FOUND, math.inf)
+ENDLESS = study.move_threshold(FOUND, math.inf)
 
 
 def risk(points, policy, moved=None, *, target=0.05, surer=False, palette=LIGHT):
@@ -75,7 +75,7 @@ def test_no_words_say_nan():
         charts.histogram_alt(NO_SHARES, "s", math.inf),
         charts.risk_coverage_alt(CURVES[INFORMATION], ENDLESS),
         charts.risk_coverage_alt(NO_CURVE, None),
-        charts.risk_coverage_alt(ONE_BLOCK, study.move(FOUND, -9.0)),
+        charts.risk_coverage_alt(ONE_BLOCK, study.move_threshold(FOUND, -9.0)),
         charts.groups_alt(GROUPS),
         charts.groups_alt([Bin("", 5, 0, 0)]),
     ):
@@ -172,13 +172,13 @@ def test_the_target_and_the_policy_are_drawn():
         {"coverage": POLICY.answered / POLICY.labels, "error": POLICY.errors / POLICY.answered}
     ]
     assert diamond(risk(CURVES[INFORMATION], None)) == []
-    moved = study.move(FOUND, 1.0)
+    moved = study.move_threshold(FOUND, 1.0)
     both = risk(CURVES[INFORMATION], POLICY, moved)
     assert diamond(both) == [
         {"coverage": of.answered / POLICY.labels, "error": of.errors / of.answered}
         for of in (POLICY, moved)
     ]
-    nothing = study.move(FOUND, -9.0)
+    nothing = study.move_threshold(FOUND, -9.0)
     assert nothing.answered == 0
     assert diamond(risk(CURVES[INFORMATION], nothing)) == []
 
@@ -229,7 +229,7 @@ def test_risk_in_words():
     text = charts.risk_coverage_alt(CURVES[INFORMATION], POLICY)
     assert f"at the threshold {POLICY.answered / POLICY.labels:.0%} are answered" in text
     assert f"{POLICY.errors / POLICY.answered:.1%} of them wrong" in text
-    moved = study.move(FOUND, 1.0)
+    moved = study.move_threshold(FOUND, 1.0)
     by_hand = f"; at λ by hand {moved.answered / POLICY.labels:.0%} are answered and"
     assert by_hand in charts.risk_coverage_alt(CURVES[INFORMATION], POLICY, moved)
     finite = np.isfinite(FOUND.doubts)

@@ -893,7 +893,7 @@ def work(monkeypatch):
 
     for name in ("calibrate", "curves", "by_entropy", "shares", "compare", "halves"):
         counted(OWNERS[name], name)
-    for name in ("suggest", "kinds", "labelled_rows", "independent", "column_of"):
+    for name in ("suggest", "kinds", "labelled_rows", "independent_rows", "column_of"):
         counted(data, name)
     counted(isolation, "parse_isolated")
     return done

@@ -20,7 +20,7 @@ from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labelled_rows import MAX_SCORED, Columns, labelled_rows
 from core.data.tabular.rows import MAX_BYTES, MAX_CELLS
 from core.data.tabular.suggestions import suggest
-from core.studies.calibration.calibration import BEST, Target, independent
+from core.studies.calibration.calibration import BEST, Target, independent_rows
 from core.studies.calibration.diagnostics import contradictions
 from core.studies.calibration.holdout import halves
 from core.studies.calibration.result import calibration_result
@@ -240,7 +240,7 @@ def everything_on(content, scores=None):
         columns = suggest(upload)
         query = columns.query or EVERY_ROW
         columns = Columns(query, columns.source, columns.scores[:scores])
-        rows = independent(labelled_rows(upload, columns))
+        rows = independent_rows(labelled_rows(upload, columns))
         assert len(rows.questions) <= len(upload.table)
         first, _ = halves(rows)
         contradictions(first)

@@ -16,7 +16,7 @@ from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.reports.text import curve_ends
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
-from core.studies.calibration.calibration import Target, calibrate, move
+from core.studies.calibration.calibration import Target, calibrate, move_threshold
 from core.studies.calibration.price_list import TARGETS, price_list
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.results import measure_run, read_results
@@ -65,7 +65,7 @@ def test_a_calibration_says_why_its_curves_end():
 
 def test_a_calibration_without_a_promise_says_why_and_a_moved_threshold_promises_nothing():
     made = calibrated(rows(("all", 5, 5)))
-    by_hand = move(made, 1.0)
+    by_hand = move_threshold(made, 1.0)
     found = read(calibration.report(made, by_hand))
     assert found.texts[3] == made.outcome.reason and "Groups" not in found.tables
     assert [

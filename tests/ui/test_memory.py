@@ -82,8 +82,8 @@ def test_the_system_has_the_last_word():
 
 
 def test_this_machine_says_what_it_has():
-    assert 10**8 < memory.spare() <= memory.whole()
-    assert 10**6 < memory.resident() < memory.whole()
+    assert 10**8 < memory.spare() <= memory.total()
+    assert 10**6 < memory.resident() < memory.total()
 
 
 def test_what_arrow_has_freed_goes_back_to_the_system():
@@ -101,7 +101,7 @@ assert full - memory.resident() > 0.9 * 200 * 99 * 10_000, (full, memory.residen
 
 
 def test_the_limit_is_a_setting_or_a_share(monkeypatch):
-    assert memory.budget() == memory.whole() // memory.SHARE
+    assert memory.budget() == memory.total() // memory.SHARE
     monkeypatch.setenv("BELIEVE_MEMORY", "500")
     assert memory.budget() == 500_000_000
 
@@ -111,7 +111,7 @@ def test_a_limit_that_cannot_be_read_is_refused_and_widens_nothing(monkeypatch, 
     monkeypatch.setenv("BELIEVE_MEMORY", text)
     with pytest.raises(settings.SettingError, match="BELIEVE_MEMORY is not a whole number"):
         settings.check()
-    assert memory.budget() == memory.whole() // memory.SHARE
+    assert memory.budget() == memory.total() // memory.SHARE
 
 
 def test_a_result_that_stays_in_memory_is_charged_to_its_session(held, monkeypatch):

@@ -170,7 +170,7 @@ def calibrate(
         looks = (*looks, *([] if look in looks else [look]))
         settings_tried = 1 if target.method == "ltt" else look.place
     target = with_budget(data, target, look, looks or ())
-    everything, data = len(data.kept), independent(data)
+    everything, data = len(data.kept), independent_rows(data)
     name, outcome = outcome_of(data, target)
     policy = None
     if isinstance(outcome, Threshold):
@@ -200,7 +200,7 @@ def outcome_of(data: LabelledRows, target: Target) -> tuple[str, Threshold | Unc
     return name, outcome
 
 
-def independent(data: LabelledRows) -> LabelledRows:
+def independent_rows(data: LabelledRows) -> LabelledRows:
     """Return one row of every question, drawn at random; the data itself if none is repeated.
 
     Rows in another order give the same: to sort or to shuffle a file is no way to draw again.
@@ -311,7 +311,7 @@ def choice(
     return replace(guess, scores=tuple(names))
 
 
-def preference(data: LabelledRows, names: Sequence[str] = (), method: str = "ltt") -> str:
+def usual_score(data: LabelledRows, names: Sequence[str] = (), method: str = "ltt") -> str:
     """Return the score that is calibrated: the wanted one, or the best of several wanted.
 
     If none is wanted, the best of several where the method can pay for the choice: whoever has a
@@ -397,13 +397,13 @@ def one_kind(data: LabelledRows, score: str) -> str:
     )
 
 
-def move(calibration: Calibration, value: float) -> Policy:
+def move_threshold(calibration: Calibration, value: float) -> Policy:
     """Return the policy with λ chosen by hand: what it does is observed.
 
     Within the gap between two labelled scores, λ decides every labelled row as before. All tests
     saw just this, so the promise holds on; beyond, nothing is promised.
     """
-    threshold = thresholds.at(calibration.doubts, calibration.correct, value)
+    threshold = thresholds.at_threshold(calibration.doubts, calibration.correct, value)
     policy = calibration.policy
     if policy is None:
         about = calibration.data, calibration.target, calibration.score

@@ -4,7 +4,7 @@ from typing import Final
 
 from core.data.tabular.labelled_rows import LabelledRows
 from core.once import once
-from core.studies.calibration.calibration import Target, independent, read
+from core.studies.calibration.calibration import Target, independent_rows, read
 from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.result import CalibrationResult, calibration_result
 from core.studies.inspection.verdict import SCORE
@@ -15,7 +15,7 @@ FIRST: Final = Target(score=SCORE)
 @once
 def example() -> LabelledRows:
     """Return the rows of the bundled example, one of every question."""
-    return independent(read(EXAMPLE.read_bytes(), EXAMPLE.name))
+    return independent_rows(read(EXAMPLE.read_bytes(), EXAMPLE.name))
 
 
 @once

@@ -17,7 +17,7 @@ from core.data.tabular.headings import plain_heading
 from core.data.tabular.labelled_rows import LabelledRows
 from core.studies.calibration.calibration import (
     CalibrationError,
-    independent,
+    independent_rows,
     one_kind,
     other_errors,
     rows,
@@ -64,9 +64,9 @@ def confirm(policy: Policy, untouched: LabelledRows, confidence: float) -> Confi
     It tests what the policy's method bounds: the error among the answered, or, for conformal
     risk control, the share of all questions that is answered and wrong.
     """
-    untouched = independent(untouched)
+    untouched = independent_rows(untouched)
     doubts, correct = untouched.doubts[policy.score], untouched.correct[policy.score]
-    threshold = thresholds.at(doubts, correct, policy.threshold)
+    threshold = thresholds.at_threshold(doubts, correct, policy.threshold)
     of_all = policy.method == "crc"
     trials = threshold.queries if of_all else threshold.answered
     bound = thresholds.clopper_pearson(threshold.errors, trials, confidence)
@@ -89,7 +89,7 @@ def confirm_on(policy: Policy, data: LabelledRows, earlier: Sequence[ledger.Look
     check_rows(policy, [data.pipeline])
     if reason := _why_not_new(policy, data):
         raise PolicyError(reason)
-    one_each = independent(data)
+    one_each = independent_rows(data)
     others = map(fingerprints.of_questions, fingerprints.sentences(one_each.queries))
     numbers = (fingerprints.fingerprints(one_each, policy.score), *others)
     own = int(np.count_nonzero(np.logical_or.reduce([_own_rows(policy, of) for of in numbers])))

@@ -12,7 +12,7 @@ from typing import Final
 
 from core.abstention.thresholds import Threshold, for_each_target
 from core.data.tabular.labelled_rows import LabelledRows
-from core.studies.calibration.calibration import BEST, Target, independent
+from core.studies.calibration.calibration import BEST, Target, independent_rows
 
 TARGETS: Final = (0.02, 0.05, 0.06, 0.08, 0.1, 0.15, 0.2)
 
@@ -39,7 +39,7 @@ def price_list(data: LabelledRows, target: Target) -> tuple[Price, ...]:
     `target`: says the confidence and the score, and what it may spend, as of `with_budget`; its own
     error and method do not count.
     """
-    data = independent(data)
+    data = independent_rows(data)
     scores = list(data.doubts) if target.score == BEST else [target.score]
     tried = max(len(scores), target.scores_tried)
     confidence = replace(list_entry(target, target.error), scores_tried=tried).score_confidence

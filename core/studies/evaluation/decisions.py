@@ -45,9 +45,9 @@ def decide(results: Results, policy: Policy) -> PolicyDecisions:
         results = replace(results, served=None)
     doubts, correct = results.doubts[policy.score], results.correct[policy.score]
     _, first = np.unique(results.questions, return_index=True)
-    threshold = thresholds.at(doubts[first], correct[first], policy.threshold)
+    threshold = thresholds.at_threshold(doubts[first], correct[first], policy.threshold)
     by_other = results.by_other_label.correct[policy.score]
-    other = thresholds.at(doubts[first], by_other[first], policy.threshold)
+    other = thresholds.at_threshold(doubts[first], by_other[first], policy.threshold)
     sources = results.sources[first]
     bins: list[Bin] = []
     if len(set(sources)) > 1:

@@ -22,7 +22,7 @@ from core.codec import finite, one_line
 from core.data.datasets.questions import Question
 from core.data.tabular.headings import RULES
 from core.data.world.grading import matches, matches_by_f1, matches_exactly
-from core.language_models.language_model import whole
+from core.language_models.language_model import encodable
 from core.language_models.usage import Usage
 from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.studies.inspection.inspection import Inspection
@@ -138,7 +138,7 @@ def scored_row(
 
 def failed_row(question: Question, error: str, used: Usage | None, seconds: float) -> Row:
     """Return the row of a question that could not be scored; see `scored_row`."""
-    reason = one_line(whole(error), LONGEST_ERROR)
+    reason = one_line(encodable(error), LONGEST_ERROR)
     return Row(_about(question, used, seconds) | {"error": reason})
 
 

@@ -31,7 +31,7 @@ from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
-from core.studies.calibration.calibration import BEST, REPEATED, independent
+from core.studies.calibration.calibration import BEST, REPEATED, independent_rows
 from core.studies.calibration.first_calibration import example
 from core.ui import downloads
 from core.ui.calibration import run, saved_file
@@ -490,5 +490,5 @@ def _read(upload: Upload, columns: Columns) -> LabelledRows | None:
 
 def _independent(every: LabelledRows) -> tuple[LabelledRows, int]:
     """Return one row of every question, and how many rows that leaves out."""
-    counted = independent(every)
+    counted = independent_rows(every)
     return counted, len(every.kept) - len(counted.kept)

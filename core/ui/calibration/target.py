@@ -17,7 +17,7 @@ from core.studies.calibration.calibration import (
     Calibration,
     CalibrationError,
     Target,
-    preference,
+    usual_score,
 )
 from core.studies.calibration.first_calibration import FIRST, first_calibration
 from core.studies.calibration.price_list import TARGETS, Price, list_entry, smallest
@@ -65,7 +65,7 @@ def _score(data: LabelledRows, method: str) -> str:
     chosen: str = st.selectbox(
         "Score",
         options,
-        options.index(preference(data, method=method)),
+        options.index(usual_score(data, method=method)),
         key=key,
         persist_state="session",
         format_func=lambda name: name if name == BEST else name_of(name),

@@ -132,7 +132,7 @@ def _scores_under_lambda(
     at = policy.threshold if policy else -math.inf
     if span is not None and now is not None and now != span.start:
         at = _doubt(now, span, calibration.larger_is_surer)
-        policy = study.move(calibration, at)
+        policy = study.move_threshold(calibration, at)
     own = (
         None
         if calibration.policy is None

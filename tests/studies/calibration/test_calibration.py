@@ -213,18 +213,18 @@ def test_one_row_of_every_question_counts():
     queries = [f"q{i % 20}" for i in range(60)]
     rng = np.random.default_rng(0)
     data = scored(rng.random(60), rng.random(60) < 0.7, queries)
-    found = study.independent(data)
+    found = study.independent_rows(data)
     assert sorted(found.queries) == sorted(set(queries))
     assert (found.queries == data.queries[found.kept]).all()
     assert (found.doubts["s"] == data.doubts["s"][found.kept]).all()
     assert (found.correct["s"] == data.correct["s"][found.kept]).all()
-    assert (study.independent(data).kept == found.kept).all()
-    assert study.independent(found) is found
+    assert (study.independent_rows(data).kept == found.kept).all()
+    assert study.independent_rows(found) is found
     order = rng.permutation(len(data.kept))  # to sort a table is no way to draw again
     other = study.rows(data, order)
     loud = replace(other, queries=np.array([f"{q.upper()}?" for q in other.queries], object))
     for each in (other, loud):  # nor is another spelling
-        assert {*study.independent(each).doubts["s"]} == {*found.doubts["s"]}
+        assert {*study.independent_rows(each).doubts["s"]} == {*found.doubts["s"]}
     of_halves = [
         [{*zip(half.queries, half.doubts["s"], strict=True)} for half in holdout.halves(each)]
         for each in (data, other)
@@ -239,7 +239,7 @@ def test_one_row_of_every_question_counts():
         )
         for names in (list, reversed)
     )
-    assert (study.independent(both).kept == study.independent(turned).kept).all()
+    assert (study.independent_rows(both).kept == study.independent_rows(turned).kept).all()
 
 
 def test_repeating_every_row_changes_nothing_but_what_is_said(hand):
@@ -274,7 +274,7 @@ def test_a_long_question_costs_no_more_than_its_length():
     """As fixed-width texts, these would take 8 GB."""
     queries = [f"q{i}" for i in range(1000)] + ["x" * 2_000_000]
     data = scored(np.zeros(1001), np.ones(1001), queries)
-    assert study.independent(data) is data
+    assert study.independent_rows(data) is data
     assert sum(len(half.kept) for half in holdout.halves(data)) == 1001
 
 
@@ -297,7 +297,7 @@ def test_there_is_a_curve_of_every_score(hand):
     [(0.4, 5, 1), (0.3, 3, 0), (0.05, 0, 0), (0.75, 8, 3), (math.inf, 9, 3)],
 )
 def test_moving_lambda_by_hand_drops_the_guarantee(certified, value, answered, errors):
-    policy = study.move(certified, value)
+    policy = study.move_threshold(certified, value)
     assert (policy.threshold, policy.answered, policy.errors) == (value, answered, errors)
     assert policy.method == "by hand" and not policy.has_guarantee
     assert policy.confidence is None and policy.upper_bound is None
@@ -312,21 +312,21 @@ def test_a_promise_holds_on_while_lambda_decides_every_labelled_row_as_before(ce
         found = study.calibrate(certified.data, replace(certified.target, method=method, error=0.5))
         policy = found.policy
         above = a[a >= policy.threshold].min(initial=math.inf)
-        moved = study.move(found, above)  # below it lie the same rows
+        moved = study.move_threshold(found, above)  # below it lie the same rows
         assert moved.answered == policy.answered and moved.threshold == above
         assert moved.has_guarantee is promised
         assert moved == replace(policy, threshold=above) or not promised
-        assert not study.move(found, a[a < policy.threshold].max()).has_guarantee
+        assert not study.move_threshold(found, a[a < policy.threshold].max()).has_guarantee
 
 
 def test_moving_lambda_back_brings_the_guarantee_back(certified):
-    assert study.move(certified, certified.policy.threshold) == certified.policy
+    assert study.move_threshold(certified, certified.policy.threshold) == certified.policy
 
 
 @pytest.mark.parametrize(("score", "answered", "errors"), [("a", 5, 1), ("b", 10, 3)])
 def test_lambda_can_be_chosen_by_hand_where_nothing_is_certified(hand, score, answered, errors):
     found = study.calibrate(hand, Target(0.05, 0.9, "ltt", score))
-    policy = study.move(found, 0.4)
+    policy = study.move_threshold(found, 0.4)
     assert (policy.score, policy.method) == (score, "by hand")
     assert (policy.answered, policy.errors, policy.labels) == (answered, errors, 10)
     assert policy.larger_is_surer is (score == "b")
@@ -549,13 +549,13 @@ def test_decisions_hold_every_row(hand, certified):
         [str(i + 1), query, source, a, "answer" if i < 7 else "abstain", str(right), hand.pipeline]
         for i, (query, source, a, right, *_) in enumerate(ROWS)
     ]
-    endless = rows_in(new_rows.decisions(hand, study.move(certified, math.inf)))
+    endless = rows_in(new_rows.decisions(hand, study.move_threshold(certified, math.inf)))
     # The tenth has no score: it abstains even below an infinite λ.
     assert [row[4] for row in endless[1:]] == ["answer"] * 9 + ["abstain"]
 
 
 def test_a_confidence_is_written_as_it_was(hand):
-    policy = study.move(study.calibrate(hand, Target(0.5, 0.7, "ltt", "b")), -0.45)
+    policy = study.move_threshold(study.calibrate(hand, Target(0.5, 0.7, "ltt", "b")), -0.45)
     found = rows_in(new_rows.decisions(hand, policy))
     assert found[0][3] == "b"
     assert [row[3] for row in found[1:]] == [row[4] for row in ROWS]
@@ -646,7 +646,7 @@ def test_rows_left_out_stand_in_the_policy():
     data = study.read(content, "x.csv", meanings={"": Meaning.OUT}, vouched=["doubt"])
     policy = study.calibrate(data, Target(0.1, 0.9, "ltt", "doubt")).policy
     assert (policy.labels, policy.left_out) == (75, 25)
-    moved = study.move(study.calibrate(data, Target(0.01, 0.99, "ltt", "doubt")), 0.5)
+    moved = study.move_threshold(study.calibrate(data, Target(0.01, 0.99, "ltt", "doubt")), 0.5)
     assert moved.left_out == 25
 
 
@@ -998,7 +998,7 @@ def test_labels_by_another_rule_stand_beside_those_that_count(certified):
     groups = by_group(study.calibrate(replace(data, sources=sources), Target(0.1, score="a")))
     assert [(g.name, g.errors, g.other_errors) for g in groups.groups] == [("x", 0, 1), ("y", 2, 4)]
     assert holdout.confirm(found.policy, data, 0.9).other_errors == 5
-    half = study.move(found, 100)
+    half = study.move_threshold(found, 100)
     assert (half.errors, half.other_errors) == (0, 1)
     again = study.read(new_rows.decisions(data, found.policy), "decisions.csv", ["a"], None, False)
     assert again.codebooks["a"].of_rule(True, True) == data.codebooks["a"].of_rule(True, True) != ""
@@ -1013,16 +1013,16 @@ def test_labels_by_another_rule_stand_beside_those_that_count(certified):
 
 
 def test_the_preferred_score(hand, example):
-    assert study.preference(example) == INFORMATION
-    assert study.preference(example, method="crc") == INFORMATION
+    assert study.usual_score(example) == INFORMATION
+    assert study.usual_score(example, method="crc") == INFORMATION
     run = replace(example, sha256="another file")  # whose scores somebody may have compared
-    assert study.preference(run) == BEST
-    assert study.preference(run, method="crc") == INFORMATION
-    assert study.preference(example, [ENTROPY]) == ENTROPY
-    assert study.preference(example, [ENTROPY, INFORMATION]) == BEST
-    assert study.preference(hand) == BEST
-    assert study.preference(hand, method="crc") == "a"
-    assert study.preference(hand, method="empirical") == "a"
+    assert study.usual_score(run) == BEST
+    assert study.usual_score(run, method="crc") == INFORMATION
+    assert study.usual_score(example, [ENTROPY]) == ENTROPY
+    assert study.usual_score(example, [ENTROPY, INFORMATION]) == BEST
+    assert study.usual_score(hand) == BEST
+    assert study.usual_score(hand, method="crc") == "a"
+    assert study.usual_score(hand, method="empirical") == "a"
     # Never one of several in silence: no target of this method takes the best.
-    assert study.preference(hand, ["a", "b"], "crc") == BEST
-    assert study.preference(scored([0.1], [1])) == "s"
+    assert study.usual_score(hand, ["a", "b"], "crc") == BEST
+    assert study.usual_score(scored([0.1], [1])) == "s"

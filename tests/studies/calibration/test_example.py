@@ -64,7 +64,7 @@ def test_it_can_be_used_without_saying_anything(data):
     assert data.surer == dict.fromkeys(SCORES, False)
     assert data.problems == ()
     assert all(data.sources)
-    assert calibration.preference(data) == SCORE
+    assert calibration.usual_score(data) == SCORE
 
 
 def test_its_pipeline_is_the_shipped_models_at_the_default_settings(data, embedded):

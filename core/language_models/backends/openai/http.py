@@ -28,7 +28,7 @@ from core.language_models.backends.openai.replies import (
     used_tokens,
 )
 from core.language_models.connections import LARGEST_REPLY, Fault, exceeds, exchange
-from core.language_models.language_model import whole
+from core.language_models.language_model import encodable
 from core.language_models.stopping import TooLateError, at_least, in_time
 from core.language_models.usage import Meter
 
@@ -394,12 +394,12 @@ def parsed_reply(data: bytes, *, lists: bool = False) -> Reply | None:
 def _writable(parsed: Any) -> Any:
     """Return parsed JSON in which no text has half a character."""
     if isinstance(parsed, str):
-        return whole(parsed)
+        return encodable(parsed)
     if isinstance(parsed, list):
         for place, item in enumerate(parsed):  # a second list would take as much memory again
             parsed[place] = _writable(item)
     if isinstance(parsed, dict):
-        return {whole(name): _writable(value) for name, value in parsed.items()}
+        return {encodable(name): _writable(value) for name, value in parsed.items()}
     return parsed
 
 
