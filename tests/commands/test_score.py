@@ -217,6 +217,15 @@ def test_answers_with_something_beside_their_text_are_their_text_everywhere(tmp_
     assert scores(lambda text: {"text": text, "logprob": -next(numbers)}) == scores(str)
 
 
+def test_how_often_an_answer_came_is_said_to_count_for_nothing(tmp_path):
+    (tmp_path / "counts.csv").write_text("question,response,count\nQ?,Paris,97\nQ?,Lyon,3\n")
+    assert (
+        "An answer counts once, whatever its “count” is" in believe(tmp_path / "counts.csv").stderr
+    )
+    (tmp_path / "one.csv").write_text("question,response,count\nQ?,Paris,1\nQ?,Lyon,1\n")
+    assert "counts once" not in believe(tmp_path / "one.csv").stderr
+
+
 def test_a_question_that_is_no_evidence_leaves_the_others(tmp_path):
     rows = [
         {"question": "a", "responses": FRENCH, "log_probs": LOGS},

@@ -11,6 +11,7 @@ from core.codec import list_of, one_line, quotes
 from core.data.tabular.columns import columns_named, first, parse_list, parse_score, question_column
 from core.data.tabular.headings import ITEM, plain_heading
 from core.data.tabular.mixtures import settings_columns
+from core.data.tabular.repeated_questions import names_a_weight
 from core.data.tabular.uploads import Upload, UploadError
 
 #: What columns are called by uqlm, lm-polygraph, the harness, Inspect, Langfuse, Phoenix and
@@ -138,6 +139,11 @@ def repeated_answers(
         for at in of_question.values()
     ]
     notes = [f"Read: {list_of(reading, most=6)}; {'lists' if in_lists else 'one answer a row'}."]
+    notes += [
+        f"An answer counts once, whatever its “{one_line(name)}” is: write it as often as it came."
+        for name in upload.headings
+        if name not in read.values() and names_a_weight(name) and table[name].nunique() > 1
+    ]
     as_typed = [questions[at[0]] for at in of_question.values()]
     if [each.question for each in every] != as_typed:
         notes.append("Of a list of messages, the question is the user’s last.")

@@ -180,11 +180,15 @@ def row_claims(upload: Upload, rows: NDArray[np.int64], others: Collection[str])
                     f"Rows of one “{one_line(name)}”, of {number:,} in all, are taken as "
                     "independent: if they are right or wrong together, this does not hold."
                 )
-        is_weight = name not in others and _WEIGHTS.fullmatch(heading_words(name))
-        if is_weight and kind is ColumnKind.NUMBER:
+        if name not in others and names_a_weight(name) and kind is ColumnKind.NUMBER:
             numbers = column_of(upload, name).numbers()[0][rows]
             if not (numbers == numbers[0]).all():
                 yield f"Each row counts once, whatever its “{one_line(name)}” is."
+
+
+def names_a_weight(heading: str) -> bool:
+    """Return whether a heading says how often a row came, or how much it counts."""
+    return _WEIGHTS.fullmatch(heading_words(heading)) is not None
 
 
 def _without_counters(keys: pa.Array) -> pa.Array:
