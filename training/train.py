@@ -181,7 +181,7 @@ def train(
 def in_bytes(name: str, weights: Tensor) -> dict[str, Tensor]:
     """Return a matrix as bytes with a scale a row; a vector as it is.
 
-    `core.language_models.backends.embedded.model.restored` reads them.
+    `core.language_models.backends.embedded.model.restore` reads them.
     """
     if weights.dim() < 2:
         return {name: weights.contiguous()}

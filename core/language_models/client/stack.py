@@ -6,7 +6,7 @@ The layers around a service, from the study inwards::
       │   any number of answers, any block of (prompt, answer) pairs
     BatchingModel  `batch`    cuts a call into requests, and makes them at the same time
       │   one request each
-    MeteredModel   `metered`  counts for one of several askers; only where there are several
+    MeteredModel   `stack`    counts for one of several askers; only where there are several
     ObservedModel  `stack`    remembers what was answered, for who looks on
     CachingModel   `cache`    looks a request up; stores its answer before handing it on
     RetryingModel  `retry`    waits its turn, counts against the budget, tries again
