@@ -35,7 +35,7 @@ def test_rows_are_the_same_behind_a_table():
     found, error = rows_in(block)
     assert error is None and set(block["block"].to_pylist()) == {7}
     assert table(found) == table(rows)
-    for name in ("id", "failed", "unreachable", "recording"):
+    for name in ("id", "is_failure", "unreachable", "recording"):
         assert [getattr(row, name) for row in found] == [getattr(row, name) for row in rows]
     assert [row.unreachable for row in found].count(True) == 1
 
