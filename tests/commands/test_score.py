@@ -217,6 +217,18 @@ def test_answers_with_something_beside_their_text_are_their_text_everywhere(tmp_
     assert scores(lambda text: {"text": text, "logprob": -next(numbers)}) == scores(str)
 
 
+def test_thoughts_in_front_of_an_answer_are_none_of_it(tmp_path):
+    thinking = ["<think>Lyon?</think>Paris", "<think>It is\nso.</think>\n\nParis", "Lyon"]
+    plain = ["Paris", "Paris", "Lyon"]
+    found = []
+    for responses in (thinking, plain, [{"text": text} for text in thinking]):
+        (tmp_path / "own.jsonl").write_text(json.dumps({"question": "Q?", "responses": responses}))
+        done = believe(tmp_path / "own.jsonl", "--json")
+        found.append(json.loads(done.stdout)["rows"])
+        assert ("what follows “</think>” counts" in done.stderr) == (responses is not plain)
+    assert found[0] == found[1] == found[2] and found[0][0]["answers"][0]["text"] == "Paris"
+
+
 def test_how_often_an_answer_came_is_said_to_count_for_nothing(tmp_path):
     (tmp_path / "counts.csv").write_text("question,response,count\nQ?,Paris,97\nQ?,Lyon,3\n")
     assert (

@@ -28,6 +28,7 @@ from core.data.tabular.columns import (
 from core.data.tabular.grading import GRADED_BY, RIGHT, WRONG, Grader, Grading, with_labels
 from core.data.tabular.headings import RIGHT_ANSWERS, is_question_heading
 from core.data.tabular.labelled_rows import complaint
+from core.data.tabular.repeated_answers import END_OF_THOUGHTS
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.data.world.grading import matches, matches_by_f1
@@ -173,10 +174,13 @@ def read_predictions(upload: Upload, columns: PredictionColumns) -> Predictions:
 
 
 def _only(text: str) -> str:
-    """Return the one text in a list, as an evaluation harness logs it; else the text itself."""
+    """Return the one text in a list, as an evaluation harness logs it; else the text itself.
+
+    Without the thoughts in front: they name what is not answered, too.
+    """
     while (items := parse_list(text)) is not None and len(items) == 1:
         text = items[0].strip()
-    return text
+    return text.rpartition(END_OF_THOUGHTS)[2].strip()
 
 
 def grade(

@@ -41,6 +41,8 @@ _OF_TRACES: Final = (
 _ASKED_ON: Final = ("context", "contexts", "passage", "document", "article", "paragraph", "story")
 #: Of traces, where no other heading says what was asked.
 _ASKS: Final = ("input.messages", "input.input", "input.question", "attributes.llm.input_messages")
+#: In front of an answer stand thoughts, where a server leaves them there.
+END_OF_THOUGHTS: Final = "</think>"
 #: Where the text stands in what services and tracers write, from the outside in.
 _INWARDS: Final = ("choices", "generations", "message", "messages", "content", "text")
 
@@ -149,6 +151,8 @@ def repeated_answers(
         notes.append("Of a list of messages, the question is the user’s last.")
     if apart:
         notes.append(f"One question with several values of {quotes(apart)} is several.")
+    if any(END_OF_THOUGHTS in cell for column in cells.values() for cell in column):
+        notes.append(f"Of an answer, what follows “{END_OF_THOUGHTS}” counts.")
     if empty := sum(not text.strip() for each in every for text in each.responses):
         notes.append(f"Empty answers, which do not count: {empty:,}.")
     return every, notes
@@ -208,11 +212,11 @@ def _together(question: str, cells: Mapping[str, list[list[str]]]) -> RepeatedAn
     greedy = next(filter(None, texts.get("greedy", [])), None)
     return RepeatedAnswers(
         _question_of(question),
-        [_text_of(text) for text in texts["responses"]],
+        [_answer_of(text) for text in texts["responses"]],
         _numbers(texts.get("log_probabilities")),
         None if second is None else [_texts_of(text) for text in second],
         _numbers(texts.get("second_log_probabilities")),
-        None if greedy is None else _text_of(greedy),
+        None if greedy is None else _answer_of(greedy),
     )
 
 
@@ -240,7 +244,12 @@ def _question_of(text: str) -> str:
 def _texts_of(text: str) -> list[str] | str:
     """Return the texts of a list of answers, or of one answer."""
     items = parse_list(text)
-    return [_text_of(item) for item in items] if items else _text_of(text)
+    return [_answer_of(item) for item in items] if items else _answer_of(text)
+
+
+def _answer_of(text: str) -> str:
+    """Return an answer's own text behind its thoughts."""
+    return _text_of(text).rpartition(END_OF_THOUGHTS)[2]
 
 
 def _text_of(text: str) -> str:

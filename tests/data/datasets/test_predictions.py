@@ -194,3 +194,12 @@ def test_names_without_spaces_are_compared_by_pairs_of_characters():
     row = {"question": "Where is it?", "prediction": "東京都", "references": ["東京"]}
     (label,) = grade(read(row), Grader.SAME_ANSWER)
     assert label == 1
+
+
+def test_what_a_model_thought_is_not_what_it_answered():
+    rows = read(
+        {"question": "1?", "prediction": "<think>Rome?</think>\nParis", "reference": "Rome"},
+        {"question": "2?", "prediction": ["<think>Rome?</think> Paris"], "reference": "Paris"},
+    )
+    assert rows.texts == ["Paris", "Paris"]
+    assert [grade(rows, each).tolist() for each in Grader] == [[0, 1]] * len(Grader)
