@@ -24,7 +24,7 @@ from core.language_models.true_false import says
 from core.reports.inspection import words
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record, usual_request
-from core.studies.inspection.request import InvalidRequestError, Request, check_who
+from core.studies.inspection.request import InvalidRequestError, Request, check_model_and_budget
 from core.studies.inspection.verdict import Decision, Headline
 from core.studies.progress import Cancelled, Progress, part, silent
 
@@ -197,7 +197,7 @@ def claims(
     front = {"system": system, "context": context}
     if not isinstance(text, str) or not isinstance(question, str):
         raise InvalidRequestError("The text and the question that it answers are texts.")
-    check_who(model, budget)
+    check_model_and_budget(model, budget)
     requested = questions_about(text, question, **front)
     opened = open_for_study(model, form, budget, _LOG.info)
     with ending():

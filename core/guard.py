@@ -34,7 +34,7 @@ from core.studies.inspection.request import (
     Reading,
     Request,
     Sampling,
-    check_who,
+    check_model_and_budget,
 )
 from core.studies.inspection.taught_questions import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
@@ -249,7 +249,7 @@ def guard(
     answer_tokens : int, optional
         Tokens after which an answer is cut; by default as the policy has it, else 32.
     """
-    check_who(model, budget)
+    check_model_and_budget(model, budget)
     if not isinstance(policy, str | Path | Policy | None):
         raise PolicyError("`policy` is neither a Policy nor its file. Give one of them, or None.")
     if isinstance(policy, str | Path):

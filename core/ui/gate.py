@@ -152,7 +152,7 @@ class Gate:
             client = scope.get("client") or ("",)
             if not self._handshakes.allows(client[0]):
                 return Refusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_OFTEN)
-        elif scope["method"] in {"GET", "HEAD"} and not leads_somewhere(scope):
+        elif scope["method"] in {"GET", "HEAD"} and not has_content(scope):
             return Refusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
         return None
 
@@ -294,7 +294,7 @@ class Body:
             whole.request_rerun(whole._client_state)  # the page as it is
 
 
-def leads_somewhere(scope: Scope) -> bool:
+def has_content(scope: Scope) -> bool:
     """Say whether an address is that of a page, of a file, or of something that Streamlit answers.
 
     For any other, Streamlit sends the first page, and calls that a success.

@@ -33,7 +33,7 @@ class InvalidRequestError(ValueError):
     """A request outside the limits; the message says what is wrong and how to mend it."""
 
 
-def check_who(model: object, budget: object) -> None:
+def check_model_and_budget(model: object, budget: object) -> None:
     """Raise `InvalidRequestError` unless a program names or brings a model, and a budget."""
     if not isinstance(model, str | LanguageModel):
         raise InvalidRequestError(

@@ -20,7 +20,7 @@ from core.studies.progress import Progress
 from core.ui import downloads
 from core.ui.evaluation.choice import NOT_HERE, RUN, ListedRun, choose, own_run
 from core.ui.evaluation.form import start
-from core.ui.evaluation.progress import go_on, say, say_more, state_of, watch
+from core.ui.evaluation.progress import about_run, go_on, say_model, state_of, watch
 from core.ui.evaluation.questions import draw_of_file
 from core.ui.evaluation.questions import say as say_what_is_drawn
 from core.ui.evaluation.runs import complaint, runs
@@ -104,8 +104,8 @@ def _rows(listed: ListedRun, model: LanguageModel | None) -> Upload | None:
     try:
         running = watch(listed, model)
         state = state_of(listed.run)
-        say(listed.run, "" if running else f"{state.sentence} ")
-        say_more(listed.run, state)
+        say_model(listed.run, "" if running else f"{state.sentence} ")
+        about_run(listed.run, state)
         if running:
             return None
         go_on(listed, model, state)

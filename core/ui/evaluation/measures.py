@@ -68,11 +68,11 @@ def rows_of(folder: Path) -> Results:
     return read_results(Run(folder))
 
 
-def is_everybodys(rows: Results) -> bool:
+def is_bundled_whole(rows: Results) -> bool:
     """Say whether these are all rows of a bundled run, unfiltered."""
     return is_bundled(rows.run) and rows is rows_of(rows.run.folder)
 
 
 def measuring(rows: Results, work: Callable[[Job[RunMeasures]], RunMeasures]) -> Job[RunMeasures]:
     """Start measuring rows; find the job that does, or has, where they are everybody's."""
-    return JOBS.start(rows, work) if is_everybodys(rows) else Job(work)
+    return JOBS.start(rows, work) if is_bundled_whole(rows) else Job(work)

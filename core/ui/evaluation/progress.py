@@ -61,12 +61,12 @@ def state_of(run: Run) -> State:
     return State(number, done, failed, sum(used, Usage()) if used else None)
 
 
-def say(run: Run, introduction: str) -> None:
+def say_model(run: Run, introduction: str) -> None:
     """Say whose answers a run has, after how far it is."""
     st.text(f"{introduction}Answered by {model_of(run.pipeline)}.".lstrip())
 
 
-def say_more(run: Run, state: State) -> None:
+def about_run(run: Run, state: State) -> None:
     """Say what was read of the questions, and what the answers took of a service."""
     with st.expander("About this run", icon=":material/menu_book:"):
         form = f"Asked in the form {run.manifest['form']}."

@@ -12,7 +12,7 @@ from core.studies.evaluation.saved_run import Filter, Run, labelled_csv
 from core.ui import frame
 from core.ui.calibration import data as calibration
 from core.ui.evaluation.choice import ListedRun, show_no_longer
-from core.ui.evaluation.progress import go_on, say, say_more, state_of, watch
+from core.ui.evaluation.progress import about_run, go_on, say_model, state_of, watch
 from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import later, problem
 
@@ -34,10 +34,10 @@ def draw(
         done = count_of(state.done, "finished question")
         introduction = f"The results are of {done}. " if state.done else ""
     with head:
-        say_more(run, state)
+        about_run(run, state)
     with on_way:
         if listed.is_own or not state.is_complete:  # the list names the model of a bundled one
-            say(run, introduction)
+            say_model(run, introduction)
         if listed.is_own and not running:
             go_on(listed, model, state)
     with buttons:

@@ -59,4 +59,4 @@ def test_what_one_session_filters_is_not_what_another_sees(work):
 def test_the_rows_of_any_other_run_are_nobody_elses(tmp_path):
     assert measures.is_bundled(Run(folders()[NAME]))
     assert not measures.is_bundled(Run(tmp_path))
-    assert not measures.is_everybodys(studied.read_results(Run(folders()[NAME])))  # other rows
+    assert not measures.is_bundled_whole(studied.read_results(Run(folders()[NAME])))  # other rows
