@@ -27,6 +27,9 @@ USUAL_BUDGET: Final = 2000  # calls
 LEAST_MEMORY: Final = 200  # megabytes: the largest file, while it is read
 
 
+_is_shared = False  # until `share` says so: a command is its user's own
+
+
 class Sharing(StrEnum):
     """Who sees the results in the database, as ``BELIEVE_HISTORY`` says."""
 
@@ -42,6 +45,17 @@ class SettingError(Exception):
 def is_public() -> bool:
     """Whether strangers use this server, as ``BELIEVE_PUBLIC`` says."""
     return _text(PUBLIC).lower() not in {"", "0", "false", "no"}
+
+
+def share(shared: bool) -> None:
+    """Say whether others than this computer reach this process; its pages know."""
+    global _is_shared
+    _is_shared = shared
+
+
+def is_shared() -> bool:
+    """Whether somebody who did not set the environment may use this process."""
+    return _is_shared or is_public()
 
 
 def allowed_hosts() -> list[str]:

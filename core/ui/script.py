@@ -5,8 +5,10 @@ session for its own, older kind of navigation, and on a fresh server runs those 
 frame.
 """
 
-from core.ui import frame, upload_places
+from core import settings
+from core.ui import frame, session, upload_places
 
+settings.share(not session.only_here())
 page = frame.draw()
 upload_places.turn_to(page.url_path)
 page.run()

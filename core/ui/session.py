@@ -64,8 +64,13 @@ def alone() -> bool:
     """
     if (sharing := settings.sharing()) is not Sharing.BY_ADDRESS:
         return sharing is Sharing.EVERYONE
+    return not signs_in() and only_here()
+
+
+def only_here() -> bool:
+    """Say whether this computer alone reaches this server."""
     names = [st.get_option("server.address") or "", *(st.get_option("server.allowedHosts") or ())]
-    return not signs_in() and all(map(is_here, names))
+    return all(map(is_here, names))
 
 
 def owner() -> str:

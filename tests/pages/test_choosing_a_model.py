@@ -11,12 +11,14 @@ from core import cli
 from core.language_models import registry
 from core.language_models.back_end import BackEnd, TextField
 from core.language_models.backends.embedded.model import EmbeddedModel
+from core.language_models.backends.openai.address import read_address
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.forms import in_front
 from core.language_models.registry import BACK_ENDS
 from core.reports.result_files import NOT_VERIFIED
 from core.studies.evaluation.recorded_answers import recorded_answers, recording_title
 from core.ui import model_listing, model_opening, model_picker
+from core.ui import session as ui_session
 from core.ui.runs import widget
 from core.ui.storage import storage
 from tests.language_models.backends.gguf.files import embedded_as_gguf
@@ -340,3 +342,13 @@ def test_after_a_reload_what_is_still_paid_for_is_said_and_can_be_cancelled(monk
         assert ("cancel_lost" in keys(app)) is is_alone
     press(app, "cancel_lost")
     assert not jobs and "cancel_lost" not in keys(app)
+
+
+def test_where_others_reach_the_page_the_environments_key_is_not_for_their_servers(monkeypatch):
+    url = "https://model.example/v1"
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(ui_session, "only_here", lambda: False)
+        visit().run()
+        assert not read_address(url).may_have_our_key
+    visit().run()
+    assert read_address(url).may_have_our_key

@@ -105,7 +105,7 @@ def server(monkeypatch):
 )
 def test_one_is_alone_where_only_this_computer_reaches_the_server(server, alone, address, names):
     server(address, names)
-    assert session.alone() == alone
+    assert session.alone() == session.only_here() == alone
     assert (session.owner() == THIS_COMPUTER) == alone
 
 

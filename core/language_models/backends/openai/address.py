@@ -23,7 +23,7 @@ from core.language_models.backends.openai.presets import KEY_VARIABLE, OPENAI, P
 from core.language_models.connections import WatchedAdapter
 from core.language_models.errors import ModelError, NeedsKeyError, RefusedError, UnreachableError
 from core.language_models.keys import environment_key
-from core.settings import allowed_hosts, is_public
+from core.settings import allowed_hosts, is_public, is_shared
 
 WRITE_IT_SO = "Write openai:NAME@BASE_URL, as in openai:llama@http://localhost:8000/v1."
 
@@ -104,13 +104,13 @@ class Address:
     def may_have_our_key(self) -> bool:
         """Whether the key of this machine's environment may be sent there.
 
-        A service's own goes to its usual port, and never in clear text; no other goes to it. On a
-        public Believe a stranger could name a server of theirs and collect the usual one.
+        A service's own goes to its usual port, and never in clear text; no other goes to it. Where
+        others reach Believe, one of them could name a server of theirs and collect the usual one.
         Whether the key is lent to strangers at all is another question: `environment_key`.
         """
         if self._own_key:
             return self.scheme == "https" and self.port == PORTS["https"]
-        return not is_public() or is_permitted(self.name, self.port)
+        return not is_shared() or is_permitted(self.name, self.port)
 
     @property
     def _own_key(self) -> str:

@@ -331,12 +331,16 @@ def test_without_a_key_none_is_sent(echo, tmp_path, monkeypatch):
     assert all("Authorization" not in exchange.headers for exchange in echo.exchanges)
 
 
-def test_a_public_dashboard_keeps_its_own_key_from_strangers_servers(monkeypatch):
-    def allowed(address):
-        return read_address(address).may_have_our_key
+@pytest.mark.parametrize("public", [True, False])
+def test_a_dashboard_that_others_reach_keeps_its_key_from_their_servers(monkeypatch, public):
+    def allowed(url):
+        return read_address(url).may_have_our_key
 
     assert allowed("http://10.0.0.1/v1")
-    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    if public:
+        monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    else:
+        monkeypatch.setattr(address, "is_shared", lambda: True)
     assert allowed("https://api.openai.com/v1")
     for stranger in ("api.openai.com:8443", "api.openai.com.evil.example", "model.example"):
         assert not allowed(f"https://{stranger}/v1")
