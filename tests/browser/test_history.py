@@ -19,7 +19,7 @@ from tests.browser.server import (
 pytestmark = pytest.mark.browser
 
 QUERY = "Name a fish that nobody has asked for before"
-VERDICT = (".st-key-verdict_words", ".st-key-verdict .stVegaLiteChart")
+VERDICT = ".st-key-verdict_words"
 
 
 def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_page):
@@ -29,8 +29,8 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     expect(link).to_be_visible()
     expect(page.locator(".st-key-verdict")).to_be_visible()
     at_rest(page)
-    words, scale = (page.locator(part).inner_text() for part in VERDICT)
-    assert QUERY not in words and "λ" in scale
+    words = page.locator(VERDICT).inner_text()
+    assert "Not near anything" in words
     permalink = link.inner_text().strip()
     assert permalink.startswith(f"{address}/inspection?saved=")
 
@@ -56,8 +56,7 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
 
     other = open_page(permalink)  # a session of its own
     expect(other.get_by_text("What swims · embedded")).to_be_visible()
-    for part, text in zip(VERDICT, (words, scale), strict=True):
-        expect(other.locator(part)).to_have_text(text, use_inner_text=True)
+    expect(other.locator(VERDICT)).to_have_text(words, use_inner_text=True)
     other.get_by_role("button", name="Ask a new question").click()
     expect(other.get_by_label("Question", exact=True)).to_be_visible()
 

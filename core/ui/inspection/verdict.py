@@ -44,11 +44,13 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
     with st.container(border=True, key="verdict"):
         if inspection.read_as:
             _read_as(inspection.read_as, live=live)
-        words, scale = st.columns(2)
+        # A doubt that decides nothing stands with the made-up answer, for who wants to see it.
+        words, scale = st.columns(2) if quotes(inspection) else (st.container(), None)
         with words, st.container(key="verdict_words"):
             _in_words(inspection, live=live)
-        with scale:
-            figures.show(reports.doubt(inspection, references), "doubt")
+        if scale:
+            with scale:
+                figures.show(reports.doubt(inspection, references), "doubt")
         if inspection.conceals:  # what says more comes before what is made up
             larger_model.offer(inspection)
             with st.container(horizontal=True):
