@@ -344,10 +344,13 @@ def test_after_a_reload_what_is_still_paid_for_is_said_and_can_be_cancelled(monk
     assert not jobs and "cancel_lost" not in keys(app)
 
 
-def test_where_others_reach_the_page_the_environments_key_is_not_for_their_servers(monkeypatch):
+@pytest.mark.parametrize(("said_by", "value"), [("only_here", False), ("signs_in", True)])
+def test_where_others_come_the_environments_key_is_not_for_their_servers(
+    monkeypatch, said_by, value
+):
     url = "https://model.example/v1"
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(ui_session, "only_here", lambda: False)
+        elsewhere.setattr(ui_session, said_by, lambda: value)
         visit().run()
         assert not read_address(url).may_have_our_key
     visit().run()

@@ -40,7 +40,6 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
 
     `live`: whether more can be asked: not of a kept result.
     """
-    references = _others(inspection) if _comparable(inspection) else ()
     with st.container(border=True, key="verdict"):
         if inspection.read_as:
             _read_as(inspection.read_as, live=live)
@@ -50,6 +49,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             _in_words(inspection, live=live)
         if scale:
             with scale:
+                references = _others(inspection) if _comparable(inspection) else ()
                 figures.show(reports.doubt(inspection, references), "doubt")
         if inspection.conceals:  # what says more comes before what is made up
             larger_model.offer(inspection)
