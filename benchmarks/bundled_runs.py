@@ -29,11 +29,11 @@ from core.data.datasets.world import world_questions
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.studies.evaluation import bundled
-from core.studies.evaluation.files import LOCK, MANIFEST, UNFINISHED, parts_of
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.rows import scored_row, table
 from core.studies.evaluation.run import evaluate, survey
+from core.studies.evaluation.run_folder import LOCK, MANIFEST, UNFINISHED, parts_of
 from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import read

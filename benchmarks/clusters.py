@@ -9,7 +9,7 @@ import numpy as np
 from pyarrow import parquet
 
 from core.studies.evaluation.bundled import folders
-from core.studies.evaluation.files import parts_of
+from core.studies.evaluation.run_folder import parts_of
 from core.studies.inspection.inspection import read
 from core.studies.inspection.request import Reading
 from core.studies.inspection.serialise import recording_from_json

@@ -77,11 +77,11 @@ from core.studies.calibration.calibration import Calibration, Target, calibrate
 from core.studies.calibration.example import example_of
 from core.studies.calibration.groups import by_group
 from core.studies.evaluation import bundled
-from core.studies.evaluation.files import parts_of
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.rows import Row as ScoredRow
 from core.studies.evaluation.rows import scored_row
 from core.studies.evaluation.run import pipeline_for
+from core.studies.evaluation.run_folder import parts_of
 from core.studies.evaluation.saved_run import Filter, Run, labelled_table
 from core.studies.evaluation.score_comparison import ENOUGH_FOR_DELONG, of_test
 from core.studies.inspection.certificates import (

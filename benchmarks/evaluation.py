@@ -37,10 +37,10 @@ from core.data.datasets.world import world_questions
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.registry import open_model
-from core.studies.evaluation.files import PART
 from core.studies.evaluation.local import Task, ask, local
 from core.studies.evaluation.rows import Row
 from core.studies.evaluation.run import Questions, evaluate
+from core.studies.evaluation.run_folder import PART
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Sampling

@@ -48,7 +48,6 @@ from core.language_models.trial import in_its_form
 from core.reports.evaluation.words import answer, with_interval
 from core.reports.inspection.words import STAMPS, outcome
 from core.studies.evaluation import bundled
-from core.studies.evaluation.files import LOCK, UNFINISHED, hold, parts_of, whole_lines
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.recorded_answers import open_recorded, provenance_of, recorded_answers
 from core.studies.evaluation.results import (
@@ -60,6 +59,7 @@ from core.studies.evaluation.results import (
 )
 from core.studies.evaluation.rows import Row
 from core.studies.evaluation.run import evaluate, survey
+from core.studies.evaluation.run_folder import LOCK, UNFINISHED, hold, parts_of, whole_lines
 from core.studies.evaluation.saved_run import Filter, Run
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request

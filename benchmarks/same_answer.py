@@ -35,7 +35,7 @@ from core.abstention.metrics import auroc
 from core.data.world.facts import Fact, facts
 from core.data.world.grading import matches_by_f1, matches_exactly
 from core.studies.evaluation import bundled
-from core.studies.evaluation.files import parts_of
+from core.studies.evaluation.run_folder import parts_of
 from core.studies.evaluation.saved_run import Filter, Run
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record, usual_request

@@ -29,9 +29,9 @@ from core.commands.score import score
 from core.commands.serve import serve
 from core.data.datasets.predictions import UngradedError
 from core.data.tabular.directions import UnknownDirectionError
+from core.data.tabular.label_meanings import UnreadLabelsError
 from core.data.tabular.labelled_rows import UnknownLabelsError, UnknownQuestionsError
-from core.data.tabular.labels import UnreadLabelsError
-from core.data.tabular.mixtures import UnknownMixtureError
+from core.data.tabular.mixed_rows import UnknownMixtureError
 from core.data.tabular.repeated_answers import SeveralSourcesError
 from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import UploadError
@@ -51,12 +51,12 @@ from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, Case, tidy
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.costs import plan, plan_curves, quick_plan
-from core.studies.evaluation.files import RunError
 from core.studies.evaluation.recorded_answers import (
     open_recorded,
     recorded_answer,
     recorded_elsewhere,
 )
+from core.studies.evaluation.run_folder import RunError
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, read

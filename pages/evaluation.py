@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.studies.evaluation.files import RunError
+from core.studies.evaluation.run_folder import RunError
 from core.ui.evaluation import run
 from core.ui.evaluation.choice import choice
 from core.ui.evaluation.form import FOLD, new_run

@@ -28,9 +28,9 @@ from core.commands.model import refuse_typed, tell, usage
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.isolation import parse_isolated
+from core.data.tabular.label_meanings import Meaning
 from core.data.tabular.labelled_rows import LabelledRows
-from core.data.tabular.labels import Meaning
-from core.data.tabular.mixtures import RowFilter
+from core.data.tabular.mixed_rows import RowFilter
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import Upload
 from core.guard import policy_in

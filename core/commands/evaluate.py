@@ -29,7 +29,6 @@ from core.reports.text import table
 from core.studies import costs
 from core.studies.evaluation import mixing
 from core.studies.evaluation.decisions import decide
-from core.studies.evaluation.files import RunError
 from core.studies.evaluation.label_views import view
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.results import (
@@ -44,6 +43,7 @@ from core.studies.evaluation.results import (
 from core.studies.evaluation.rows import RIGHT
 from core.studies.evaluation.run import Questions, most, reading_in, survey
 from core.studies.evaluation.run import evaluate as ask_all
+from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import FILTERS, Filter, Run, labelled_csv
 from core.studies.evaluation.score_comparison import ScoreComparison, compare
 from core.studies.inspection.certificates import usual_least_mass

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from core import settings
-from core.language_models import rendering
+from core.language_models import template_process
 from core.language_models.errors import ModelError
 from core.language_models.forms import Example
 
@@ -49,10 +49,10 @@ def around(
 
 @functools.lru_cache(maxsize=64)
 def _answer(task: str) -> dict[str, str]:
-    """Return what a process of its own makes of a template: see `rendering`."""
+    """Return what a process of its own makes of a template: see `template_process`."""
     try:
         done = subprocess.run(
-            [sys.executable, "-P", rendering.__file__],  # -P: it imports nothing beside it
+            [sys.executable, "-P", template_process.__file__],  # -P: it imports nothing beside it
             input=task,
             capture_output=True,
             encoding="utf-8",

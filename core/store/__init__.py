@@ -13,7 +13,7 @@ of what it means: payloads are JSON that floors above write and read. From the b
 ``database``          opening, and the two ways in: `Database.read` and `Database.write`
 ``fallback_database`` one in memory, while the one that is wanted cannot be opened
 ``calls``             the call cache: every successful call to a model, kept before it is used
-``files``             labelled files, found again by the hash of their content
+``labelled_files``    labelled files, found again by the hash of their content
 ``labels``            what people said of answers, and looks at labels, which later looks pay for
 ``results``           finished inspections, amplifications and policies: saved, found, opened
 """

@@ -14,7 +14,7 @@ from core.reports.result_files import MAX_BYTES, NOT_VERIFIED
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
 from core.store.results import ResultPage, Summary
-from core.studies.evaluation.files import RunError
+from core.studies.evaluation.run_folder import RunError
 from core.studies.inspection.request import InvalidRequestError
 from core.ui import downloads, frame
 from core.ui.components import history as component

@@ -7,9 +7,9 @@ import streamlit as st
 from core.language_models.language_model import LanguageModel
 from core.once import once
 from core.reports.amplification.words import percent_in_short
+from core.studies.home import MEASURES, PREPARED, TIMES, Lane, challenge, lane
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.taught_questions import has_taught_words
-from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
 from core.studies.questions import questions
 from core.ui import frame, model, model_opening
 from core.ui.components.challenge import challenge as draw_challenge

@@ -17,7 +17,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.language_models.backends.llama.passes import one_at_a_time
-from core.ui import gate, log
+from core.ui import gate, log_limits
 from core.ui.absent_sessions import ABSENT
 from core.ui.memory import MEMORY
 
@@ -78,7 +78,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any] | None]:
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_later(OPEN_AFTER, webbrowser.open, address())
     try:
-        with log.limits():
+        with log_limits.limits():
             yield None
     finally:
         watching.cancel()

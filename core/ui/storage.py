@@ -13,7 +13,7 @@ from core.store.calls import Calls
 from core.store.database import Database, folder_beside, open_database
 from core.store.errors import StoreError, UnknownResultError
 from core.store.fallback_database import IN_MEMORY, FallbackDatabase
-from core.store.files import Files
+from core.store.labelled_files import Files
 from core.store.labels import Labels, Looks
 from core.store.results import Result, SavedResults
 from core.studies.inspection.inspection import Inspection, read

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from core.studies.lanes import PREPARED, TIMES
+from core.studies.home import PREPARED, TIMES
 from tests.browser.server import PHONE, at_rest, question_of, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser

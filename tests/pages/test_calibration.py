@@ -19,11 +19,11 @@ from core.abstention.codebook import EVERY_ROW
 from core.abstention.policy import to_json
 from core.codec import at_most
 from core.data.tabular import isolation, uploads
-from core.data.tabular.labels import Meaning
+from core.data.tabular.label_meanings import Meaning
 from core.data.world.grading import matches
 from core.reports.calibration import words
 from core.reports.inspection.words import STAMPS
-from core.store import files
+from core.store import labelled_files
 from core.store.errors import StoreError
 from core.store.labels import Labels, Looks
 from core.store.results import SavedResults
@@ -1017,7 +1017,7 @@ def test_a_reload_keeps_the_policy_in_use_until_it_is_stopped(example):
 
 
 def test_what_cannot_be_saved_says_so(app, monkeypatch):
-    monkeypatch.setattr(files, "LARGEST", 100)
+    monkeypatch.setattr(labelled_files, "LARGEST", 100)
     upload(app, written())
     assert badges(app) == [GUARANTEED] and "file" not in app.query_params
     assert said(app, "so it is not saved. After a reload of the page, upload it again.")
@@ -1032,7 +1032,7 @@ def test_what_cannot_be_read_now_is_found_when_it_can(example, monkeypatch):
     use(example)
     address = dict(example.query_params)
     with monkeypatch.context() as broken:
-        for kind, method in ((SavedResults, "open"), (files.Files, "open")):
+        for kind, method in ((SavedResults, "open"), (labelled_files.Files, "open")):
             broken.setattr(kind, method, down)
         page = session("calibration", **address)
         assert said(page, "The default policy decides: that of this address cannot be read. The da")
@@ -1045,7 +1045,7 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
     app, monkeypatch
 ):
     with monkeypatch.context() as broken:
-        for kind in (SavedResults, files.Files):
+        for kind in (SavedResults, labelled_files.Files):
             broken.setattr(kind, "save", disk_full)
         upload(app, EXAMPLE.read_bytes() + b"\n", "mine.csv")
         assert badges(app) == [PROBLEM, OVERALL] and "file" not in app.query_params
@@ -1064,7 +1064,7 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
 def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
     saved = storage().results.search().total
     with monkeypatch.context() as broken:
-        for kind in (SavedResults, files.Files):
+        for kind in (SavedResults, labelled_files.Files):
             broken.setattr(kind, "save", disk_full)
         upload(app, EXAMPLE.read_bytes(), EXAMPLE.name)
         use(app)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from core.reports.inspection.words import STAMPS
+from core.studies.home import PREPARED, TIMES
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.verdict import Headline
-from core.studies.lanes import PREPARED, TIMES
 from core.ui import home, model_opening
 from core.ui.components import challenge, lanes, presentation
 from core.ui.policy_badge import IN_USE

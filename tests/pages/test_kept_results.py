@@ -9,7 +9,7 @@ from core.language_models.backends.embedded.model import EmbeddedModel
 from core.reports.result_files import open_result
 from core.store import fallback_database
 from core.store.database import open_database
-from core.store.files import Files
+from core.store.labelled_files import Files
 from core.store.results import SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.certificates import default_policy

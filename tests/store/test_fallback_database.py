@@ -11,7 +11,7 @@ from core.store.calls import Services
 from core.store.database import folder_beside, open_database
 from core.store.errors import StoreError
 from core.store.fallback_database import FallbackDatabase
-from core.store.files import Files
+from core.store.labelled_files import Files
 from core.store.labels import Labels
 from core.store.results import SavedResults
 from tests.store.kept import CallKey, Calls

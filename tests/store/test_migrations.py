@@ -9,7 +9,7 @@ from sqlalchemy import inspect, text
 from core.store import migrations, schema
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.files import File, Files, hash_of
+from core.store.labelled_files import File, Files, hash_of
 from core.store.migrations import MIGRATIONS
 from core.store.results import SavedResults
 from tests.store.kept import CallKey, Calls
@@ -150,7 +150,7 @@ def test_files_from_before_they_were_counted_keep_their_order(url, monkeypatch):
             statement = f"INSERT INTO files ({columns}) VALUES ('', :hash, :name, :day, '{{}}', "
             connection.execute(text(f"{statement}:content)"), row | {"day": f"2099-01-0{day}"})
     of_version(monkeypatch, MIGRATIONS)
-    monkeypatch.setattr("core.store.files.MOST", 3)
+    monkeypatch.setattr("core.store.labelled_files.MOST", 3)
     with open_database(url) as database:
         kept = Files(database)
         assert kept.open(hash_of(b"first")) == File("first", b"first", "{}")

@@ -14,7 +14,7 @@ import pytest
 from core.store import sqlite_file
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.files import Files
+from core.store.labelled_files import Files
 from core.store.migrations import MIGRATIONS
 from core.store.results import SavedResults
 from tests.patience import LONG

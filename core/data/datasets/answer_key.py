@@ -28,8 +28,8 @@ from core.data.tabular.columns import (
     question_column,
 )
 from core.data.tabular.headings import GOLD_ANSWERS, SOURCES, is_question_heading, plain_heading
+from core.data.tabular.label_meanings import display
 from core.data.tabular.label_words import RIGHT, WRONG, affirmation_is_right
-from core.data.tabular.labels import display
 from core.data.tabular.rows import as_text
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.same_answer import is_right

@@ -7,7 +7,7 @@ import pyarrow as pa
 from core.codec import count_of, list_of
 from core.data.datasets.questions import Question
 from core.data.tabular.columns import question_keys
-from core.data.tabular.labels import display
+from core.data.tabular.label_meanings import display
 
 FIRST = 3  # questions
 MOST_NAMED = 3  # right answers of each

@@ -13,8 +13,8 @@ from core.abstention.codebook import Codebook
 from core.codec import count_of, one_line
 from core.data.tabular.columns import column_of, is_missing, word_of
 from core.data.tabular.grading import comparison, grader_in
-from core.data.tabular.labels import Meaning, OtherLabels, display, meanings_of, spelling
-from core.data.tabular.mixtures import kinds_used
+from core.data.tabular.label_meanings import Meaning, OtherLabels, display, meanings_of, spelling
+from core.data.tabular.mixed_rows import kinds_used
 from core.data.tabular.uploads import Upload
 
 if TYPE_CHECKING:

@@ -129,7 +129,7 @@ def is_missing(text: str) -> bool:
 def parse_correctness(text: str) -> bool | None:
     """Return whether a word judges or affirms (True), or denies (False); None if it does neither.
 
-    What "yes" affirms, its heading says: `core.data.tabular.labels.meanings_of`.
+    What "yes" affirms, its heading says: `core.data.tabular.label_meanings.meanings_of`.
     """
     word = word_of(text).removesuffix("\ufe0f")  # asks for a colourful tick
     return True if word in RIGHT else False if word in WRONG else None

@@ -32,7 +32,7 @@ from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions
 from core.data.tabular.fingerprints import of_cells
 from core.data.tabular.headings import plain_heading
-from core.data.tabular.labels import (
+from core.data.tabular.label_meanings import (
     Meaning,
     OtherLabels,
     ValueMeaning,
@@ -46,7 +46,7 @@ from core.data.tabular.labels import (
     spelling,
     such_as,
 )
-from core.data.tabular.mixtures import (
+from core.data.tabular.mixed_rows import (
     RowFilter,
     check_mixtures,
     constants,

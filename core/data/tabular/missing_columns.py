@@ -7,7 +7,7 @@ import numpy as np
 from core.codec import list_of, one_line, quotes
 from core.data.tabular.columns import HOLDS, Cell, ColumnKind, column_of, kinds, question_column
 from core.data.tabular.headings import RIGHT_ANSWERS, is_question_heading, plain_heading
-from core.data.tabular.labels import series_in, such_as
+from core.data.tabular.label_meanings import series_in, such_as
 from core.data.tabular.suggestions import label_columns
 from core.data.tabular.uploads import Upload
 

@@ -9,7 +9,7 @@ from core.abstention.policy import pipeline_in
 from core.codec import one_line
 from core.data.tabular.columns import column_of, first
 from core.data.tabular.headings import plain_heading
-from core.data.tabular.labels import own_labels
+from core.data.tabular.label_meanings import own_labels
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 

@@ -10,7 +10,7 @@ import pandas as pd
 from core.codec import list_of, one_line, quotes
 from core.data.tabular.columns import columns_named, first, parse_list, parse_score, question_column
 from core.data.tabular.headings import ITEM, plain_heading
-from core.data.tabular.mixtures import settings_columns
+from core.data.tabular.mixed_rows import settings_columns
 from core.data.tabular.repeated_questions import names_a_weight
 from core.data.tabular.uploads import Upload, UploadError
 

@@ -28,6 +28,7 @@ from core.data.tabular.headings import (
     is_question_heading,
     plain_heading,
 )
+from core.data.tabular.label_meanings import judges, own_labels
 from core.data.tabular.label_words import (
     LONGEST_HEADING,
     affirmation_is_right,
@@ -36,7 +37,6 @@ from core.data.tabular.label_words import (
     says_nothing_else,
 )
 from core.data.tabular.labelled_rows import Columns, ScoreColumn
-from core.data.tabular.labels import judges, own_labels
 from core.data.tabular.repeated_questions import why_open
 from core.data.tabular.uploads import Upload
 from core.uncertainty.scores import SCORES

@@ -24,10 +24,10 @@ from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
 from core.data.tabular.fingerprints import draws, fingerprints
 from core.data.tabular.headings import RULES
+from core.data.tabular.label_meanings import Meaning, meanings_in, own_labels
 from core.data.tabular.labelled_rows import Columns, LabelledRows, ScoreColumn, labelled_rows
-from core.data.tabular.labels import Meaning, meanings_in, own_labels
 from core.data.tabular.missing_columns import no_score, questions_alone, without_labels
-from core.data.tabular.mixtures import RowFilter
+from core.data.tabular.mixed_rows import RowFilter
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.suspicion import Claim
 from core.data.tabular.uploads import Upload, UploadError

@@ -16,7 +16,7 @@ from core.data.tabular.csv_export import to_csv
 from core.data.tabular.grading import GRADED_BY, RIGHT, WRONG
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.labelled_rows import LabelledRows, doubts_of
-from core.data.tabular.mixtures import other_settings
+from core.data.tabular.mixed_rows import other_settings
 from core.data.tabular.no_answers import silent_rows
 from core.data.tabular.pipelines import pipelines_of
 from core.data.tabular.uploads import Upload

@@ -32,9 +32,9 @@ from core.language_models.client.concurrency import TICK, questions_at_once
 from core.language_models.client.stack import PreparedModel
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget
-from core.studies.evaluation.files import RunError, writing
 from core.studies.evaluation.local import Engine, Task, Tick
 from core.studies.evaluation.rows import TOKENS, USED, Row
+from core.studies.evaluation.run_folder import RunError, writing
 from core.studies.evaluation.worker import (
     RETURNED,
     RunControl,

@@ -25,8 +25,8 @@ from core.abstention.resampled_measures import ResampledMeasures, resample
 from core.codec import count_of, list_of
 from core.data.tabular.columns import question_numbers
 from core.data.world.grading import matches
-from core.studies.evaluation.files import LOCK, RunError
 from core.studies.evaluation.rows import RIGHT, SCHEMA, Match, other_rule
+from core.studies.evaluation.run_folder import LOCK, RunError
 from core.studies.evaluation.saved_run import Filter, Run, unfit_scores
 from core.studies.progress import Progress, silent
 from core.uncertainty.scores import SCORES

@@ -12,7 +12,6 @@ from typing import Final
 from core.data.datasets.questions import Question, read_questions, write_questions
 from core.data.tabular.rows import UploadError
 from core.language_models.language_model import LanguageModel
-from core.studies.evaluation.files import RunError, hold, writing
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.run import (
     Questions,
@@ -22,6 +21,7 @@ from core.studies.evaluation.run import (
     reporting,
     survey,
 )
+from core.studies.evaluation.run_folder import RunError, hold, writing
 from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
 from core.studies.progress import Progress, silent

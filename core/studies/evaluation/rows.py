@@ -4,7 +4,7 @@ A score has five columns: its doubt as a policy decides by it, empty where too l
 (`NAME`); its own doubt (`NAME_raw`); the answer that it serves (`NAME_answer`); whether that is
 right by token F1 (`NAME_correct`), and word for word (`NAME_exact`). A question that failed has
 its error and no scores. Rows from before the weighted doubt are `complete`. What the model said
-is beside the rows, in the same order of questions: see `files`.
+is beside the rows, in the same order of questions: see `run_folder`.
 """
 
 import math

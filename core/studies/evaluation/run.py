@@ -22,10 +22,10 @@ from core.data.datasets.summary import DatasetSummary
 from core.language_models.errors import UnreachableError
 from core.language_models.language_model import SAMPLING_RULE
 from core.studies.costs import Plan, plan
-from core.studies.evaluation.files import FORMAT, VERSION, RunError, RunFiles, hold
 from core.studies.evaluation.local import Engine, Task, local
 from core.studies.evaluation.pace import Pace
 from core.studies.evaluation.rows import Row
+from core.studies.evaluation.run_folder import FORMAT, VERSION, RunError, RunFiles, hold
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS
 from core.studies.progress import Progress, silent

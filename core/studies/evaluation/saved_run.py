@@ -27,7 +27,9 @@ from core.data.tabular.fingerprints import of_questions
 from core.data.tabular.labelled_rows import SELECTION
 from core.once import once
 from core.studies.evaluation.bundled import CHOSE_WEIGHTS, FOLDER
-from core.studies.evaluation.files import (
+from core.studies.evaluation.rows import RIGHT_BY, SCHEMA, Match, Row, other_rule, table
+from core.studies.evaluation.run import ORDER, pipeline_in
+from core.studies.evaluation.run_folder import (
     UNFINISHED,
     RunError,
     batches,
@@ -35,8 +37,6 @@ from core.studies.evaluation.files import (
     parts_of,
     whole_lines,
 )
-from core.studies.evaluation.rows import RIGHT_BY, SCHEMA, Match, Row, other_rule, table
-from core.studies.evaluation.run import ORDER, pipeline_in
 from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.pipeline import to_text
@@ -252,7 +252,7 @@ def labelled_csv(
     """Return a run as the labelled table that the calibration reads, and what is not in it.
 
     The table says so, too, for a promise holds for what remains. The labels by another rule stand
-    beside those that count: see `core.data.tabular.labels.own_labels`.
+    beside those that count: see `core.data.tabular.label_meanings.own_labels`.
 
     `match`: when an answer counts as right.
     """

@@ -20,9 +20,9 @@ from core.language_models.client.stack import stop
 from core.language_models.errors import BudgetError
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget, Usage
-from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import ENDS_A_RUN, Task, local
 from core.studies.evaluation.rows import SCHEMA, Row
+from core.studies.evaluation.run_folder import RunError
 from core.studies.inspection.request import Reading, Request
 from core.studies.progress import Cancelled
 

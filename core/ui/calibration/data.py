@@ -17,6 +17,7 @@ from core.data.datasets.tables import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.headings import RULES
+from core.data.tabular.label_meanings import own_labels
 from core.data.tabular.labelled_rows import (
     Columns,
     LabelledRows,
@@ -24,8 +25,7 @@ from core.data.tabular.labelled_rows import (
     labelled_rows,
     template,
 )
-from core.data.tabular.labels import own_labels
-from core.data.tabular.mixtures import UnknownMixtureError
+from core.data.tabular.mixed_rows import UnknownMixtureError
 from core.data.tabular.repeated_questions import repeats_unknown
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import SuspiciousScoreError

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.codec import one_line
 from core.data.tabular.columns import column_of
-from core.data.tabular.labels import (
+from core.data.tabular.label_meanings import (
     Meaning,
     UnreadValue,
     ValueMeaning,
@@ -18,7 +18,7 @@ from core.data.tabular.labels import (
     unread_values,
     values_of,
 )
-from core.data.tabular.mixtures import (
+from core.data.tabular.mixed_rows import (
     RowFilter,
     UnknownMixtureError,
     mixture_columns,
@@ -26,7 +26,7 @@ from core.data.tabular.mixtures import (
 )
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import Upload
-from core.store.files import hash_of
+from core.store.labelled_files import hash_of
 from core.ui.calibration.result import reading_of
 from core.ui.session import memory_of
 

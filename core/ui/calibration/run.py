@@ -9,9 +9,9 @@ from core.data.tabular.missing_columns import of_questions
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.language_models.language_model import LanguageModel
-from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.results import stamp
+from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Run, labelled_csv
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request

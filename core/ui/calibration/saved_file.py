@@ -11,10 +11,10 @@ from typing import Any
 
 import streamlit as st
 
-from core.data.tabular.labels import Meaning
+from core.data.tabular.label_meanings import Meaning
 from core.data.tabular.uploads import Upload
 from core.store.errors import StoreError
-from core.store.files import File, TooLargeError, hash_of
+from core.store.labelled_files import File, TooLargeError, hash_of
 from core.ui.calibration import target
 from core.ui.calibration.run import forget_run
 from core.ui.messages import later

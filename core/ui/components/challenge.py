@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from core.studies.lanes import MEASURES, Lane
+from core.studies.home import MEASURES, Lane
 from core.ui.components.registration import register
 
 mount = register("challenge")

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from core.codec import one_line
 from core.reports.inspection.words import STAMPS
+from core.studies.home import TIMES, Course, Lane
 from core.studies.inspection.verdict import Headline
-from core.studies.lanes import TIMES, Course, Lane
 from core.ui.components.registration import nothing, one_of, register
 
 mount = register("lanes", "parts", "answers")

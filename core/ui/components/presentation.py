@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import segno
 
-from core.studies.lanes import TIMES, Course, Lane
+from core.studies.home import TIMES, Course, Lane
 from core.ui.components import lanes
 from core.ui.components.registration import register
 from core.ui.session import is_here

@@ -12,8 +12,8 @@ from core.abstention.policy import Pipeline
 from core.codec import one_line
 from core.reports.evaluation.words import provenance
 from core.studies.evaluation.bundled import folders
-from core.studies.evaluation.files import RunError
 from core.studies.evaluation.recorded_answers import provenance_of
+from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Run
 from core.ui.evaluation.runs import runs
 from core.ui.messages import problem

@@ -10,9 +10,9 @@ import streamlit as st
 from core.abstention.policy import USUAL_LIMIT
 from core.language_models.language_model import MOST_ANSWER_TOKENS, LanguageModel
 from core.studies.costs import computed_tokens, lasting, up_to
-from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task, lasts
 from core.studies.evaluation.run import Questions, most
+from core.studies.evaluation.run_folder import RunError
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.request import (

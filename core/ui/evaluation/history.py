@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from core.store.results import Summary, has_words
-from core.studies.evaluation.files import RunError
+from core.studies.evaluation.run_folder import RunError
 from core.ui.evaluation.choice import ListedRun, own
 from core.ui.evaluation.progress import state_of
 from core.ui.evaluation.runs import complaint, runs

@@ -8,10 +8,10 @@ import streamlit as st
 from core.codec import count_of
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Usage
-from core.studies.evaluation.files import RunError
 from core.studies.evaluation.resumption import QUESTIONS, questions_in, task_in
 from core.studies.evaluation.rows import USED, total_usage
 from core.studies.evaluation.run import Questions, RunOutcome, reading_in
+from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Run
 from core.ui.evaluation.choice import ListedRun, model_of
 from core.ui.evaluation.form import place_of, say_what_it_takes

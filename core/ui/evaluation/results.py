@@ -16,11 +16,11 @@ from core.reports.calibration.document import by_group
 from core.reports.evaluation import document, words
 from core.reports.report import Picture
 from core.studies.evaluation.decisions import PolicyDecisions, decide, decisions_csv
-from core.studies.evaluation.files import RunError
 from core.studies.evaluation.mixing import sources
 from core.studies.evaluation.results import Results, read_results, stamp
 from core.studies.evaluation.row_table import QuestionPoints, scatter_points
 from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
+from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Filter, Run
 from core.studies.inspection.certificates import certified_model, default_policy
 from core.ui import downloads, figures

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.abstention.policy import Policy, to_json
 from core.store.errors import StoreError
-from core.studies.evaluation.files import RunError
+from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.inspection import read
 from core.studies.inspection.request import InvalidRequestError

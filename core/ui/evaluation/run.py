@@ -6,8 +6,8 @@ from streamlit.delta_generator import DeltaGenerator
 from core.codec import count_of, one_line
 from core.data.tabular.uploads import UploadError
 from core.language_models.language_model import LanguageModel
-from core.studies.evaluation.files import RunError
 from core.studies.evaluation.rows import RIGHT, Match
+from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Filter, Run, labelled_csv
 from core.ui import frame
 from core.ui.calibration import data as calibration

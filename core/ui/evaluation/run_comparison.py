@@ -11,7 +11,6 @@ from core.charts import evaluation as charts
 from core.codec import count_of, finite, list_of
 from core.reports.evaluation import words
 from core.reports.evaluation.words import number_shown, p_in_words, percent, with_interval
-from core.studies.evaluation.files import RunError
 from core.studies.evaluation.results import RESAMPLES, Results, affordable, read_results, stamp
 from core.studies.evaluation.run_comparison import (
     HERE,
@@ -24,6 +23,7 @@ from core.studies.evaluation.run_comparison import (
     in_common,
     shared_questions,
 )
+from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Run
 from core.studies.evaluation.score_comparison import FEWEST_OF_A_KIND
 from core.ui import downloads

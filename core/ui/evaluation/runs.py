@@ -27,10 +27,10 @@ from core.language_models.language_model import SAMPLING_RULE
 from core.outputs import write
 from core.store.errors import StoreError
 from core.store.results import THIS_COMPUTER
-from core.studies.evaluation.files import MANIFEST, RunError, hold, writing
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.resumption import QUESTIONS, questions_in, save
 from core.studies.evaluation.run import Questions, RunOutcome, evaluate, most, pipeline_for
+from core.studies.evaluation.run_folder import MANIFEST, RunError, hold, writing
 from core.studies.evaluation.saved_run import Run
 from core.studies.progress import Progress, silent
 from core.ui.runs.job import Job

@@ -17,11 +17,11 @@ from core.reports.inspection.words import (
     truth,
     untaught_words,
 )
+from core.studies.home import PREPARED
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.taught_questions import WORLD_OF, TaughtPosition
 from core.studies.inspection.verdict import SCORE, Decision
-from core.studies.lanes import PREPARED
 from core.ui import figures, model_opening
 from core.ui.calibration import policy
 from core.ui.inspection import larger_model

@@ -21,8 +21,8 @@ from core.data.datasets.predictions import (
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.grading import NAMES, Grader
+from core.data.tabular.label_meanings import Meaning, ValueMeaning, values_of
 from core.data.tabular.labelled_rows import labelled_rows
-from core.data.tabular.labels import Meaning, ValueMeaning, values_of
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 from tests.hostile import TEXTS

@@ -15,6 +15,7 @@ from core.abstention.metrics import auroc
 from core.data.tabular import columns
 from core.data.tabular import labelled_rows as module
 from core.data.tabular.columns import ColumnKind, kinds, parse_correctness, parse_score
+from core.data.tabular.label_meanings import Meaning, UnreadLabelsError, ValueMeaning, unread_values
 from core.data.tabular.labelled_rows import (
     Columns,
     ScoreColumn,
@@ -23,8 +24,7 @@ from core.data.tabular.labelled_rows import (
     labelled_rows,
     template,
 )
-from core.data.tabular.labels import Meaning, UnreadLabelsError, ValueMeaning, unread_values
-from core.data.tabular.mixtures import (
+from core.data.tabular.mixed_rows import (
     UnknownMixtureError,
     mixture_columns,
     other_settings,

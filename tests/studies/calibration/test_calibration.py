@@ -15,8 +15,8 @@ from core.abstention.policy_files import from_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
 from core.data.tabular.directions import UnknownDirectionError
+from core.data.tabular.label_meanings import Meaning
 from core.data.tabular.labelled_rows import Columns, ScoreColumn, labelled_rows
-from core.data.tabular.labels import Meaning
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError
 from core.reports.calibration import words

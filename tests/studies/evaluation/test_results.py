@@ -10,8 +10,7 @@ import pytest
 from core.abstention import metrics
 from core.abstention.blocks import all_blocks
 from core.reports.evaluation import words
-from core.studies.evaluation import files
-from core.studies.evaluation.files import RunError
+from core.studies.evaluation import run_folder
 from core.studies.evaluation.results import (
     FEWEST,
     RESAMPLES,
@@ -21,6 +20,7 @@ from core.studies.evaluation.results import (
     read_results,
     stamp,
 )
+from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Filter
 from core.uncertainty.scores import SCORES
 from tests.studies.evaluation.worlds import written
@@ -152,7 +152,7 @@ def test_how_many_resamples_are_affordable():
 def test_a_run_that_gets_rows_has_another_stamp(made):
     before = stamp(made)
     assert stamp(made) == before
-    (made.folder / files.UNFINISHED).write_text("{}\n")
+    (made.folder / run_folder.UNFINISHED).write_text("{}\n")
     assert stamp(made) != before
 
 

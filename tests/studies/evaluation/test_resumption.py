@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from core.data.datasets.questions import Question
-from core.studies.evaluation.files import MANIFEST, RunError
 from core.studies.evaluation.resumption import QUESTIONS, questions_in, save, task_in
 from core.studies.evaluation.run import evaluate
+from core.studies.evaluation.run_folder import MANIFEST, RunError
 from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.request import Reading
 from core.uncertainty.similarity import ANSWER_RULE

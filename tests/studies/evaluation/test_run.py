@@ -27,7 +27,7 @@ from core.language_models.errors import (
     UnreachableError,
 )
 from core.language_models.usage import Usage
-from core.studies.evaluation import files
+from core.studies.evaluation import run_folder
 from core.studies.evaluation.local import ask, local
 from core.studies.evaluation.rows import Row, failed_row
 from core.studies.evaluation.run import (
@@ -51,7 +51,7 @@ from tests.studies.evaluation.worlds import World, assert_same, questions, rows_
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(files, "PART", 7)
+    monkeypatch.setattr(run_folder, "PART", 7)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def undisturbed(tmp_path_factory):
     """The folder of a run that nothing disturbed; only read."""
     folder = tmp_path_factory.mktemp("runs") / "whole"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "PART", 7)
+        patch.setattr(run_folder, "PART", 7)
         evaluate(surveyed(questions(30)), task(World()), folder)
     return folder
 
@@ -245,11 +245,11 @@ def test_a_run_that_is_finished_asks_nothing(undisturbed, whole):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from core.studies.evaluation import files
+from core.studies.evaluation import run_folder
 from core.studies.evaluation.run import evaluate
 from tests.studies.evaluation.worlds import World, questions, surveyed, task
 
-files.PART = 7
+run_folder.PART = 7
 for folder, line in zip(sys.argv[1::2], map(int, sys.argv[2::2])):
     left = line
     if (child := os.fork()) == 0:  # so that what it takes is imported once
@@ -267,7 +267,7 @@ def at_each_line(frame, event, argument):
     return at_each_line
 
 def in_files(frame, event, argument):
-    return at_each_line if frame.f_code.co_filename == files.__file__ else None
+    return at_each_line if frame.f_code.co_filename == run_folder.__file__ else None
 
 sys.settrace(in_files)
 evaluate(surveyed(questions(30)), task(World()), Path(folder))
@@ -375,7 +375,7 @@ def test_a_part_that_another_program_saved_is_read_or_refused(tmp_path, undistur
 
 
 def test_two_processes_do_not_write_to_one_run(tmp_path):
-    with files.hold(tmp_path), pytest.raises(RunError, match="Another process is writing"):
+    with run_folder.hold(tmp_path), pytest.raises(RunError, match="Another process is writing"):
         evaluate(surveyed(questions(3)), task(World()), tmp_path)
     evaluate(surveyed(questions(3)), task(World()), tmp_path)
 
@@ -390,7 +390,7 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_asked(tmp_pa
 
 def test_a_full_disk_ends_the_run_and_loses_nothing_that_was_written(tmp_path, whole, monkeypatch):
     """Here a file may grow to 20,000 bytes: of the line that no longer fits, a part is written."""
-    monkeypatch.setattr(files, "PART", 100)
+    monkeypatch.setattr(run_folder, "PART", 100)
     folder, asked = tmp_path / "run", surveyed(questions(30))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
@@ -602,7 +602,7 @@ def test_a_question_does_not_depend_on_its_neighbours(tmp_path, embedded, sampli
 
 def test_memory_does_not_grow_with_the_number_of_questions(tmp_path, monkeypatch):
     """200,000 questions may take 200 MB; of so many rows more, a kilobyte each."""
-    monkeypatch.setattr(files, "PART", 500)
+    monkeypatch.setattr(run_folder, "PART", 500)
     (model_row,) = local(iter(questions(1)), task(World()), lambda _: None)
     (asked,) = questions(1)
 

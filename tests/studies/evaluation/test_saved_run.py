@@ -18,7 +18,7 @@ from core.data.tabular.suggestions import suggest
 from core.studies.calibration import calibration
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.calibration.new_rows import new_decisions, new_scores
-from core.studies.evaluation import files
+from core.studies.evaluation import run_folder
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.local import local
 from core.studies.evaluation.rows import Row, table
@@ -241,7 +241,7 @@ def test_a_run_from_before_the_weighted_doubt_is_read_as_one_from_today(made, tm
     today = made.rows().table
     folder = tmp_path / "before"
     shutil.copytree(made.folder, folder)
-    for part in files.parts_of(folder):
+    for part in run_folder.parts_of(folder):
         rows = parquet.read_table(part)
         old = [name for name in rows.column_names if not name.startswith("weighted_doubt")]
         assert len(old) == len(rows.column_names) - 5

@@ -11,9 +11,9 @@ from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.language_models.usage import Budget
 from core.store.results import THIS_COMPUTER
-from core.studies.evaluation.files import MANIFEST, RunError, hold
 from core.studies.evaluation.resumption import QUESTIONS
 from core.studies.evaluation.run import most
+from core.studies.evaluation.run_folder import MANIFEST, RunError, hold
 from core.studies.evaluation.saved_run import Run
 from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import NUMBER, Runs, complaint, runs_beside

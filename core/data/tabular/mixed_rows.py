@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from core.codec import count_of, list_of, one_line
 from core.data.tabular.columns import Column, ColumnKind, column_of, columns_named, kinds, word_of
 from core.data.tabular.headings import plain_heading
+from core.data.tabular.label_meanings import display, spelling, values_of
 from core.data.tabular.label_words import affirmation_is_right, heading_words
-from core.data.tabular.labels import display, spelling, values_of
 from core.data.tabular.pipelines import is_of_runs, pipelines_of
 from core.data.tabular.uploads import Upload, UploadError
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.data.tabular.columns import column_of, kinds
-from core.data.tabular.labelled_rows import UnknownQuestionsError, labelled_rows
-from core.data.tabular.labels import (
+from core.data.tabular.label_meanings import (
     MOST_VALUES,
     Meaning,
     UnreadLabelsError,
@@ -16,6 +15,7 @@ from core.data.tabular.labels import (
     unread_values,
     values_of,
 )
+from core.data.tabular.labelled_rows import UnknownQuestionsError, labelled_rows
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import UploadError, parse
 

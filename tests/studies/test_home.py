@@ -5,12 +5,12 @@ import pytest
 
 from core import prompts
 from core.data.world import grading
+from core.studies.home import MEASURES, PREPARED, TIMES, Course, Lane, Step, challenge, lane
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.verdict import SCORE, Headline
-from core.studies.lanes import MEASURES, PREPARED, TIMES, Course, Lane, Step, challenge, lane
 from tests.fakes import QUERY, Searched, TableModel
 
 

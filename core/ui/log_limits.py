@@ -1,4 +1,8 @@
-"""How much the server writes into its log, whatever its visitors do."""
+"""How much the server writes into its log, whatever its visitors do.
+
+That no key comes into it is the task of each back end: what a library raises ends in
+`core.language_models.connections.exchange`.
+"""
 
 import logging
 import threading

@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.store import files, schema
+from core.store import labelled_files, schema
 from core.store.database import open_database
-from core.store.files import File, Files, TooLargeError, hash_of
+from core.store.labelled_files import File, Files, TooLargeError, hash_of
 
 CONTENT = bytes(range(256)) * 40
 
@@ -26,8 +26,8 @@ def test_a_file_is_there_for_the_next_process_with_what_was_noted(url):
 
 
 def test_the_newest_are_kept_and_none_that_is_too_large(url, monkeypatch):
-    monkeypatch.setattr(files, "MOST", 3)
-    monkeypatch.setattr(files, "LARGEST", 10)
+    monkeypatch.setattr(labelled_files, "MOST", 3)
+    monkeypatch.setattr(labelled_files, "LARGEST", 10)
     with open_database(url) as database:
         kept = Files(database)
         hashes = [kept.save("x", bytes([number])) for number in range(4)]
@@ -40,7 +40,7 @@ def test_the_newest_are_kept_and_none_that_is_too_large(url, monkeypatch):
 
 
 def test_a_clock_that_goes_back_does_not_decide_which_file_is_forgotten(url, monkeypatch):
-    monkeypatch.setattr(files, "MOST", 3)
+    monkeypatch.setattr(labelled_files, "MOST", 3)
     with open_database(url) as database:
         days = iter(range(9, 0, -1))
         monkeypatch.setattr(schema, "now", lambda: f"2026-01-0{next(days)}T00:00:00.000000")
@@ -50,7 +50,7 @@ def test_a_clock_that_goes_back_does_not_decide_which_file_is_forgotten(url, mon
 
 
 def test_what_is_being_saved_is_never_forgotten(url, monkeypatch):
-    monkeypatch.setattr(files, "MOST", 1)
+    monkeypatch.setattr(labelled_files, "MOST", 1)
     with open_database(url) as database:
         kept = Files(database)
         for number in range(3):
@@ -60,7 +60,7 @@ def test_what_is_being_saved_is_never_forgotten(url, monkeypatch):
 
 
 def test_files_are_ones_own(url, monkeypatch):
-    monkeypatch.setattr(files, "MOST", 2)
+    monkeypatch.setattr(labelled_files, "MOST", 2)
     with open_database(url) as database:
         mine, hers = Files(database, "me"), Files(database, "her")
         hash = mine.save("mine.csv", CONTENT)
