@@ -24,7 +24,6 @@ from core.uncertainty.clustering import aggregate
 from core.uncertainty.joint import MutualInformation, compare, from_rows
 from core.uncertainty.logarithms import log_normalise
 from core.uncertainty.tuples import ClusteredTuples, Tuples, cluster_tuples, deduplicate, encode
-from core.uncertainty.validation import Floats
 
 __all__ = [
     "ClusteredTuples",
@@ -102,9 +101,7 @@ def from_conditionals(
     return from_rows(log_first, log_rows, float(log_mass), gamma_1=gamma_1, gamma_2=gamma_2)
 
 
-def from_counts(
-    first_counts: ArrayLike, second_counts: ArrayLike, *, correction: str | None = "chance"
-) -> MutualInformation:
+def from_counts(first_counts: ArrayLike, second_counts: ArrayLike) -> MutualInformation:
     """Estimate from how often answers came, for a back end without probabilities.
 
     Not in the paper. Ask for at least 30 second answers after each distinct first answer:
@@ -113,34 +110,22 @@ def from_counts(
     is the logarithm of the number of first answers.
 
     Raises `ValueError` if shapes do not fit; if a count is NaN, negative or no whole number; if
-    there is no first answer, or a first answer without second answers; if the correction is
-    unknown.
+    there is no first answer, or a first answer without second answers.
 
     `first_counts`, (m,): how often each distinct first answer came.
     `second_counts`, (m, c): row i: how often each second answer came after first answer i was told.
-    `correction`: how to correct for the bias of entropies of counts.
 
     Notes
     -----
     Counts make an entropy too small, and a row's more than the mixture's: the plug-in
-    information is too large. "chance" takes away what the same answers would show if they were
-    dealt to the rows at random (see :func:`core.uncertainty.chance.adjustment_of_counts`). So
-    the score of a model that knows is centred on 0, however many answers there are. Few first
+    information is too large. The correction takes away what the same answers would show if they
+    were dealt to the rows at random (see :func:`core.uncertainty.chance.adjustment_of_counts`).
+    So the score of a model that knows is centred on 0, however many answers there are. Few first
     answers miss some that a dependent model would give, and make its score too low.
-
-    "miller-madow" is the usual first-order correction, about (K - 1) / 2N for each entropy of
-    N draws of which K kinds were seen (Miller, 1955). H(Y₂) is of a mixture: if answers are
-    independent, rows of N_i draws with weights w_i tell as much about it as
-    N = 1 / Σ(w_i² / N_i) draws of one kind (ΣN_i, if N_i goes with w_i). It is good where
-    there are few answers, and takes away far too little where thirty draws see few of many:
-    30 independent answers keep .25 nats.
     """
     first = validation.counts(first_counts, "first_counts", dimensions=1)
     second = validation.counts(second_counts, "second_counts", dimensions=2)
     validation.shape(second, (first.size, second.shape[1]), "second_counts")
-    if correction not in (*_CORRECTIONS, None):
-        names = ", ".join(map(repr, _CORRECTIONS))
-        raise ValueError(f"Unknown correction {correction!r}: choose {names} or None.")
     came = first > 0
     if not came.any():
         raise ValueError("first_counts are all 0: sample at least one first answer.")
@@ -149,23 +134,9 @@ def from_counts(
         raise ValueError("A first answer has no second answers: sample some, or leave it out.")
 
     weights = first / first.sum()
-    added = _CORRECTIONS[correction](weights[came], second[came]) if correction else 0.0
+    added = adjustment_of_counts(weights[came], second[came])
     # A first answer that never came weighs nothing; its row may be anything, so 0 / 1.
     with np.errstate(divide="ignore"):
         log_first = np.log(weights)
         log_rows = np.log(second / np.maximum(draws, 1)[:, None])
     return from_rows(log_first, log_rows, float(np.log(first.sum())), correction=added)
-
-
-def _miller_madow(weights: Floats, second: Floats) -> float:
-    """Return what to add to the plug-in information: the correction of H(Y₂) less the rows'."""
-    draws = second.sum(axis=1)
-    marginal_draws = 1 / (weights**2 / draws).sum()
-    marginal_kinds = (second.sum(axis=0) > 0).sum()
-    row_kinds = (second > 0).sum(axis=1)
-    of_marginal = (marginal_kinds - 1) / (2 * marginal_draws)
-    of_rows = (weights * (row_kinds - 1) / (2 * draws)).sum()
-    return float(of_marginal - of_rows)
-
-
-_CORRECTIONS = {"chance": adjustment_of_counts, "miller-madow": _miller_madow}

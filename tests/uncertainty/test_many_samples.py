@@ -67,7 +67,7 @@ def test_pairs_are_those_of_the_functions_for_one_sample(seed):
         assert limits[s] == pytest.approx(limit, abs=1e-9)
         bound = certified_lower_bound(np.log(first[seen]), log_rows[seen])
         assert bounds[s] == pytest.approx(bound, abs=1e-9)
-        one = from_counts(came[seen], count[seen], correction=None)
+        one = from_counts(came[seen], count[seen])
         assert plain[s] == pytest.approx(one.plug_in, abs=1e-9)
 
 
