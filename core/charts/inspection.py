@@ -21,7 +21,7 @@ from core.studies.inspection.conditional_rows import ConditionalRows
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping_rule import GrowthPoint
-from core.studies.inspection.verdict import CERTIFIED, INFORMED, Decision
+from core.studies.inspection.verdict import CERTIFIED, INFORMED, SCORE, Decision
 from core.uncertainty.scores import SCORES
 
 # A matrix shows at most this many clusters, the likeliest; the page says so.
@@ -46,8 +46,9 @@ def doubt_scale(
 
     The bar is solid as far as the doubt is certified, hollow as far as it is estimated. A doubt
     beyond the scale stands at its end, with its number. `references` are other questions in short,
-    and their doubts. What may be believed is darker than the rest that is answered. Neither side
-    has a colour where an answer of low doubt is withheld; no λ is there where no doubt matters.
+    and their doubts. Above, steps say what is said from which doubt on: the rule of the verdict.
+    What may be believed is darker than the rest that is answered. Neither side has a colour where
+    an answer of low doubt is withheld; no λ is there where no doubt matters.
     """
     rule, score = inspection.verdict.rule, inspection.verdict.score
     too_little = inspection.verdict.decision is Decision.TOO_LITTLE
@@ -69,58 +70,78 @@ def doubt_scale(
     border = limit if finite else end
 
     decides = inspection.doubt_decides
-    named = _SIDES if decides else _UNDECIDED
     colours = (palette.primary, palette.epistemic) if decides else (palette.muted, palette.muted)
     zones = [_zone(lowest, border, colours[0]), _zone(border, widest, colours[1])]
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
-    rows["zones"] = zones
-    wide = border - lowest > _ROOM * span / 2
     believed = inspection.belief_limit
-    marks = [(name, doubt, palette.muted) for name, doubt in references]
     if believed is not None:
         zones.append(_zone(lowest, believed, palette.primary))
-        marks.insert(0, (f"{_BELIEVE} {believed:.3f}", believed, palette.primary))
-    if believed is not None and border - believed > _ROOM * span / 2:
-        rows["beginning"] = [_text(believed, 13, _PERHAPS, palette.text)]
-    elif (wide or not finite) and not inspection.conceals:
-        rows["beginning"] = [_text(lowest, 13, named[border <= lowest], palette.text)]
-    if finite and not inspection.conceals:
-        rows["beginning"].append(_text(limit, 13, named[1], palette.text))
-        rows["line"] = [{"x": limit, "y": 0.0}]
-        above = f"limit λ = {_number(limit)}" if rule else "no limit λ is certified here"
-        rows["above" if wide else "beginning"].append(_text(limit, -12, above, palette.text))
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
+    rows["zones"] = zones
+    steps = [] if inspection.conceals else _steps(inspection, lowest, border, widest)
+    for i, (at, words) in enumerate(steps):
+        up = -_STEP * (len(steps) - i)
+        rows["steps"].append(_text(at, up, words, palette.text))
+        is_limit = finite and at == limit
+        rows["line" if is_limit else "stairs"].append({"x": at, "y": up - 8})
     if value is not None:
         seen, solid = min(max(value, lowest), widest), min(max(certified, lowest), widest)
         name = f"this question: {_number(value)}"
         least = span / 40  # what the sign at its end leaves in sight
         if solid - lowest > least:
-            rows["solid"] = [{"x": lowest, "end": solid, "y": 28, "low": 40}]
+            rows["solid"] = [{"x": lowest, "end": solid, "y": 8, "low": 20}]
         if seen - solid > least:
-            rows["hollow"] = [{"x": solid, "end": seen, "y": 28, "low": 40}]
-        rows["this"] = [{"x": seen, "y": 34}]
+            rows["hollow"] = [{"x": solid, "end": seen, "y": 8, "low": 20}]
+        rows["this"] = [{"x": seen, "y": 14}]
         rows["left" if seen - lowest > 0.4 * span else "right"].append(
-            _text(seen, 51, name, palette.text)
+            _text(seen, 31, name, palette.text)
         )
         part, gap = (solid - lowest) / span, (seen - solid) / span
         if part > 0 and gap > _ROOM * (1 if part > _ROOM else 2):  # for it and the other label
             side = rows["left" if part > _ROOM else "right"]
-            side.append(_text(solid, 51, f"at least {no_more(certified)}", palette.text))
+            side.append(_text(solid, 31, f"at least {no_more(certified)}", palette.text))
     elif too_little:
         words = "this question: too little was seen to say"
-        rows["beginning"].append(_text(lowest, 34, words, palette.text))
-    for i, (name, doubt, colour) in enumerate(marks):
-        text = _text(doubt, 73 + 19 * i, name, colour)
+        rows["right"].append(_text(lowest, 14, words, palette.text))
+    for i, (name, doubt) in enumerate(references):
+        text = _text(doubt, 53 + 19 * i, name, palette.muted)
         rows["others"].append(text)
         rows["left" if doubt - lowest > 0.4 * span else "right"].append(text)
-    title = f"doubt: {SCORES[score].symbol} in nats"
+    title = f"{SCORES[score].symbol} in nats"
     if inspection.conceals or (
         rule is not None and not decides
     ):  # one of both: a telephone has no room for more
         title += "; does not decide here"
     elif rows["solid"]:
         title += "; solid: certified"
+    title = f"{_FOLLOWS}\n{title}" if score == SCORE else f"doubt: {title}"
     ends = {"lowest": lowest, "widest": widest}
-    return FilledShape(_scale_of_doubt(len(marks), title, palette), rows, ends)
+    return FilledShape(_scale_of_doubt(len(references), len(steps), title, palette), rows, ends)
+
+
+def _steps(
+    inspection: Inspection, lowest: float, border: float, widest: float
+) -> list[tuple[float, str]]:
+    """Return what is said from which doubt on, each up to where the next begins.
+
+    What no doubt can lead to has no step; nothing is said of trust where none is served.
+    """
+    rule, believed = inspection.verdict.rule, inspection.belief_limit
+    less, more = _SIDES if inspection.doubt_decides else _UNDECIDED
+    limit = f"λ = {_number(rule.value)}" if rule else ""
+    if border <= lowest:
+        return [(border, f"{more} from {limit}")]
+    if border >= widest:
+        return [(lowest, less)]
+    steps = [(border, more)]
+    if not rule:
+        return [(lowest, "no limit λ is certified here"), (lowest, less), *steps]
+    if believed is None:
+        than = "below" if inspection.doubt_decides else "than"
+        return [(lowest, f"{less} {than} {limit}"), *steps]
+    if believed >= border:
+        return [(lowest, f"{_BELIEVE} below {limit}"), *steps]
+    first = (lowest, f"{_BELIEVE} up to {believed:.3f}")
+    return [first, (believed, f"{_PERHAPS} below {limit}"), *steps]
 
 
 def _number(doubt: float) -> str:
@@ -137,19 +158,19 @@ def _text(at: float, height: float, label: str, colour: str) -> dict[str, Any]:
 
 
 @once
-def _scale_of_doubt(references: int, title: str, palette: Palette) -> Shape:
+def _scale_of_doubt(references: int, steps: int, title: str, palette: Palette) -> Shape:
     """Return the shape of a scale from `lowest` to `widest`, parameters; heights are in pixels.
 
-    The data of each layer are named as in `_MARKS`.
+    The data of each layer are named as in `_MARKS`. `title` has a line or two.
     """
-    height = 66 + 19 * references
+    height, above, lines = 46 + 19 * references, _STEP * steps + 10, title.split("\n")
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[alt.ExprRef("lowest"), alt.ExprRef("widest")], nice=False),
-        title=title,
+        title=lines,
         axis=alt.Axis(grid=False, tickCount=5),
     )
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[height, -_LABEL], nice=False, zero=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[height, -above], nice=False, zero=False), axis=None)
     end, low, bottom = alt.X2("end:Q"), alt.Y2("low:Q"), alt.Y2Datum(height)
     text, colour = alt.Text("label:N"), alt.Color("colour:N", scale=None)
     ink = palette.text
@@ -163,12 +184,12 @@ def _scale_of_doubt(references: int, title: str, palette: Palette) -> Shape:
     point: dict[str, Any] = {"filled": True, "size": 150, "opacity": 1}
     layers = {
         "zones": layer("zones").mark_rect(opacity=0.14).encode(x2=end, y2=bottom, color=colour),
-        "beginning": words("beginning", align="left", dx=5),
+        "steps": words("steps", align="left", dx=6),
+        "stairs": layer("stairs").mark_rule(color=palette.muted).encode(y2=alt.Y2Datum(0)),
         # Down to the first label, which it would cross; below, the colours say where it is.
         "line": layer("line")
         .mark_rule(color=ink, strokeDash=[4, 3], size=2)
-        .encode(y2=alt.Y2Datum(41)),
-        "above": words("above", align="center"),
+        .encode(y2=alt.Y2Datum(21)),
         "solid": layer("solid").mark_rect(color=ink).encode(x2=end, y2=low),
         "hollow": layer("hollow")
         .mark_rect(filled=False, color=ink, strokeWidth=1.5)
@@ -181,20 +202,21 @@ def _scale_of_doubt(references: int, title: str, palette: Palette) -> Shape:
         "right": words("right", align="left", dx=10),
     }
     chart = alt.layer(*(layers[name] for name in _MARKS))
-    return shape(chart.properties(height=height + _LABEL + _AXIS), palette)
+    return shape(chart.properties(height=height + above + _AXIS + 14 * len(lines)), palette)
 
 
 # What lies on the scale of doubt, from the lowest layer to the highest.
 _MARKS = (
-    *("zones", "beginning", "line", "above", "solid", "hollow", "this", "others"),
+    *("zones", "steps", "stairs", "line", "solid", "hollow", "this", "others"),
     *("left", "right"),
 )
 _ROOM = 0.3  # for a label, of the width
-_LABEL = 22  # pixels above the scale for the label of its line
-_AXIS = 40  # pixels of an axis with its title
+_STEP = 18  # pixels of a line above the scale, which says what is said from there on
+_AXIS = 26  # pixels of an axis without its title
 BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
-_BELIEVE, _PERHAPS = "“Believe it” up to", "Perhaps"
-_SIDES, _UNDECIDED = ("answered", "withheld"), ("less doubt", "more doubt")
+_FOLLOWS = "doubt: how far it follows what it is told"
+_BELIEVE, _PERHAPS = "✓ Believe it", "≈ Perhaps"  # as on stamps
+_SIDES, _UNDECIDED = ("answered", "? I don’t know"), ("less doubt", "more doubt")
 
 
 def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:

@@ -15,12 +15,13 @@ from core.charts.theme import DARK, LIGHT
 from core.codec import no_more
 from core.language_models.language_model import Response
 from core.reports.inspection import document
+from core.reports.inspection.words import STAMPS
 from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping_rule import growth
-from core.studies.inspection.verdict import CERTIFIED, DecisionRule
+from core.studies.inspection.verdict import CERTIFIED, DecisionRule, Headline
 from core.uncertainty.scores import SCORES, Score
 from tests.charts.drawing import check, only_text, rows_of, spec_of
 from tests.fakes import QUERY, TableModel, copies, falling, knows
@@ -160,9 +161,9 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
     labels = placed(charts.doubt_scale(inspection, EXAMPLES, LIGHT))
     limit = inspection.verdict.rule.value
     few = inspection.samples_needed is not None
-    less, more = ("less doubt", "more doubt") if few else ("answered", "withheld")
-    assert labels[f"limit λ = {limit:.3f}"] == labels[more] == limit
-    assert labels[less] == 0
+    less, more = ("less doubt than", "more doubt") if few else ("answered below", "? I don’t know")
+    assert labels[f"{less} λ = {limit:.3f}"] == 0
+    assert labels[more] == limit
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
     assert (
@@ -176,12 +177,19 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
     for is_served in (True, False):
         monkeypatch.setattr(type(inspection), "conceals", not is_served)
         scale = charts.doubt_scale(inspection, (), LIGHT)
-        labels = " ".join(placed(scale))
-        assert ("Perhaps" in labels) is is_served is ("λ" in labels) and "less doubt" not in labels
         believed = inspection.belief_limit
         assert (believed is not None) is is_served
-        if is_served:  # from there on the answer is “Perhaps”, and darker up to there
-            assert placed(scale)["Perhaps"] == believed == scale.rows["zones"][2]["end"]
+        steps = {row["label"]: row["x"] for row in scale.rows["steps"]}
+        if is_served:  # the rule, in the words of the stamps; darker as far as it is believed
+            limit = inspection.verdict.rule.value
+            assert steps == {
+                f"{STAMPS[Headline.BELIEVE].label} up to {believed:.3f}": 0,
+                f"{STAMPS[Headline.PERHAPS].label} below λ = {limit:.3f}": believed,
+                STAMPS[Headline.ABSTAIN].label: limit,
+            }
+            assert scale.rows["zones"][2]["end"] == believed
+        else:
+            assert not steps
         colours = {row["colour"] for row in rows_of(scale, "end")[:2]}
         assert colours == ({LIGHT.primary, LIGHT.epistemic} if is_served else {LIGHT.muted})
         assert ("does not decide" in document.doubt(inspection).alt) is not is_served
@@ -234,14 +242,15 @@ def test_a_limit_below_0_lies_on_the_scale_with_what_is_withheld_above_it(limit)
     scale = charts.doubt_scale(ruled, (), LIGHT)
     labels, ends = placed(scale), scale.values
     assert ends["lowest"] < limit < 0 < ends["widest"]
-    assert labels[f"limit λ = −{-limit:.3f}"] == labels["withheld"] == limit
-    assert labels["answered"] == ends["lowest"]
+    assert labels["? I don’t know"] == limit
+    assert labels[f"answered below λ = −{-limit:.3f}"] == ends["lowest"]
     answers, withholds = rows_of(scale, "end")[:2]
     assert (answers["end"], withholds["x"]) == (limit, limit)
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
     assert at == max(ruled.compared_doubt, ends["lowest"])
     nothing = read(inspection.recording, rule=replace(rule, value=-math.inf))
-    assert "answered" not in placed(charts.doubt_scale(nothing, (), LIGHT))
+    (only,) = charts.doubt_scale(nothing, (), LIGHT).rows["steps"]
+    assert only["label"] == "? I don’t know from λ = −∞"
 
 
 def test_on_a_phone_there_is_no_room_for_a_label_left_of_a_small_doubt():

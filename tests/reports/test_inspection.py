@@ -7,12 +7,13 @@ import pytest
 from core.charts.theme import LIGHT
 from core.reports.inspection.document import doubt, report, settings
 from core.reports.inspection.score_table import score_table
-from core.reports.inspection.words import outcome, read_outcome, served_sentence
+from core.reports.inspection.words import STAMPS, outcome, read_outcome, served_sentence
 from core.studies.inspection import recorder
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.verdict import Headline
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.hostile import ANY_TEXTS, SCRIPT
@@ -169,7 +170,7 @@ def test_a_saved_verdict_is_shown_only_where_the_policy_that_gave_it_is_still_in
     ("question", "limit"),
     [
         ("Name a yellow fruit.", "“Believe it” up to 0.179."),  # a tenth of ln 6
-        ("What is the capital of France?", None),  # a single answer
+        ("What is the capital of France?", "“Believe it” up to 0.581."),  # λ: of a single one
         ("Who invented the telephone?", None),  # of two, λ is more than they can differ by
         ("What is the capital of New Zealand?", None),  # withheld
         ("What is the capital of Zorvania?", None),  # never taught: no doubt decides
@@ -183,5 +184,7 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
     picture = doubt(seen)
     assert ("Believe it" in picture.alt) == (limit is not None)
     assert limit is None or picture.alt.endswith(limit)
-    labels = [row["label"] for row in picture.chart(seen, (), LIGHT).rows["others"]]
-    assert labels == ([] if limit is None else [limit.rstrip(".")])
+    steps = picture.chart(seen, (), LIGHT).rows["steps"]
+    believes = [row["label"] for row in steps if STAMPS[Headline.BELIEVE].label in row["label"]]
+    assert len(believes) == (limit is not None)
+    assert limit is None or believes[0].endswith(limit.rpartition(" ")[2].rstrip("."))

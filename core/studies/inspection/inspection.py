@@ -219,16 +219,18 @@ class Inspection:
 
     @property
     def belief_limit(self) -> float | None:
-        """The M.I. up to which this answer, one of several, may be believed; None where it may not.
+        """The doubt up to which this answer may be believed, nats; None where it may not.
 
         Nothing where it is withheld, or low doubt alone does not serve it: no word of trust is
-        near.
+        near. Nor where so low a doubt is there, and something else speaks against the answer.
         """
         taught = self.nearest_taught is None or self.nearest_taught.recognised
         if not taught or self.decision is not Decision.ANSWER or not self.doubt_decides:
             return None
         of = self.scores, self.evidence.answers, self.verdict.rule, self.recording.others
-        return belief_limit(*of)
+        limit, doubt = belief_limit(*of), self.compared_doubt
+        is_within = limit is not None and doubt is not None and doubt <= limit
+        return None if is_within and not self.verdict.firm else limit
 
     @property
     def compared_doubt(self) -> float | None:

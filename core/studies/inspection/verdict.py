@@ -224,16 +224,20 @@ def largest_that_stands(clusters: int) -> float:
 def belief_limit(
     scores: Mapping[str, Score], clusters: int, rule: DecisionRule | None, others: Others = ()
 ) -> float | None:
-    """Return the M.I. up to which one of several answers may be believed, nats.
+    """Return the doubt up to which an answer may be believed, nats.
 
-    None where none can be, whatever its M.I., or where another score decides.
+    Of several, it is their M.I.; of a single one, how far the model turns from it. None where none
+    can be, whatever its doubt, or where another score decides.
     """
-    if rule is None or rule.belief is None or rule.score != SCORE or clusters == 1:
+    single = clusters == 1
+    if rule is None or rule.belief is None or rule.score != SCORE or (single and not others):
         return None
     promises = rule.error is not None and rule.error <= LARGEST_ERROR
-    if not promises or rule.value > _most(scores, SCORE) or repeat_probability(others) < LEAST_KEPT:
+    withholds = single or rule.value <= _most(scores, SCORE)
+    if not (promises and withholds) or repeat_probability(others) < LEAST_KEPT:
         return None
-    return min(largest_that_stands(clusters), rule.belief.threshold)
+    most = -math.log(LEAST_KEPT) if single else largest_that_stands(clusters)
+    return min(most, rule.belief.threshold)
 
 
 def _most(scores: Mapping[str, Score], name: str) -> float:

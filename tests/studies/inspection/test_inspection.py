@@ -238,6 +238,17 @@ def test_perhaps_says_what_is_missing_to_believe_it(embedded, question, change, 
     assert bool(in_short) == bool(read_outcome(outcome(there)).why)
 
 
+def test_no_doubt_is_believed_of_an_answer_that_something_else_speaks_against():
+    """A scale on which a “Perhaps” lies within “Believe it” contradicts what stands beside it."""
+    first, kinds = np.array([0.96, *[0.04 / 7] * 7]), np.eye(8)
+    follows = [first, *(0.25 * first + 0.75 * kinds[kind] for kind in range(1, 8))]
+    recording = run(Request(QUERY, 300), TableModel(words(8), first, follows)).recording
+    rule = DecisionRule(0.15, 0.1, error=0.05, belief=Belief(0.15, 0.02, 100, 1))
+    there = read(recording, rule=rule)
+    assert there.headline is Headline.PERHAPS and there.compared_doubt < 0.1
+    assert there.belief_limit is None
+
+
 def test_a_single_answer_that_was_told_no_other_is_perhaps_for_that_reason(embedded):
     recording = record(usual_request(KNOWN_BY_HEART, embedded.capabilities), embedded)
     there = read(replace(recording, others=()), rule=PROMISE)
