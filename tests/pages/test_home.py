@@ -50,6 +50,9 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     assert all(len(lane["steps"]) == len(TIMES) for lane in drawn)
     looks = ["believe", "believe", "doubt", "doubt"]
     assert [lane["stamp"]["look"] for lane in drawn] == looks
+    # Lemon is true, too: of what a lane is told, only what its own answer gives way to is judged.
+    assert [lane["prompt"].partition(" “")[0] for lane in drawn] == ["Told:"] * 4
+    assert drawn[2]["why"] == "Las Vegas gives way to the truth"
     assert len(json.dumps(content)) < 20_000
     assert home.prepared_lanes() is home.prepared_lanes()  # for all who come
 
@@ -77,8 +80,8 @@ def test_the_stories_to_present_are_the_lanes_own(content):
         "It drops its own answer, as a model does a guess. And it was wrong.",
     ]
     assert [story["put_in"][-1] for story in stories] == [
-        f"Told{what} 100 times: “One answer to the question is {told}.”"
-        for told, what in (("Lyon", ""), ("Lemon", ""), ("Carson City", " the truth"))
+        f"Told 100 times: “One answer to the question is {told}.”"
+        for told in ("Lyon", "Lemon", "Carson City")
     ]
 
 

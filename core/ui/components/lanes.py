@@ -28,7 +28,7 @@ REASONS: Final = {  # whatever its answer does
 }
 OTHER_WORDS: Final = "It was not taught these words"
 WRONG: Final = ", and is wrong"
-TRUTH: Final = " the truth"
+TO_THE_TRUTH: Final = "{} gives way to the truth"
 LONGEST: Final = 24  # characters of an answer in a reason
 WORDS: Final = {
     "control": "Contradict it",
@@ -58,7 +58,7 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
         "own": lane.own,
         "told": lane.told,
         "others": lane.others,
-        "prompt": f"Told{TRUTH * lane.is_truth}: “One answer to the question is {lane.told}.”",
+        "prompt": f"Told: “One answer to the question is {lane.told}.”",
         "steps": [{"own": step.own, "told": step.told, "others": step.others} for step in steps],
         "stamp": {"look": stamp.look, "label": stamp.label, "words": stamp.words},
         "why": _why(lane),
@@ -73,5 +73,7 @@ def _why(lane: Lane) -> str:
     if lane.untaught:
         return OTHER_WORDS
     served = lane.headline in (Headline.BELIEVE, Headline.PERHAPS)
+    if lane.is_truth and lane.course is Course.GIVES_WAY and not served:
+        return TO_THE_TRUTH.format(own)
     why = (SERVED if served else WITHHELD)[lane.course]
     return why.format(own) + (WRONG if lane.right is False and "{" in why else "")

@@ -26,9 +26,9 @@ MEANINGS: Final = {
 WRONG: Final = "And it was wrong."
 PUT_IN: Final = {
     0: "Asked, and told nothing.",
-    1: "Told{truth} once: “One answer to the question is {told}.”",
+    1: "Told once: “One answer to the question is {told}.”",
 }
-OFTEN: Final = "Told{truth} {times} times: “One answer to the question is {told}.”"
+OFTEN: Final = "Told {times} times: “One answer to the question is {told}.”"
 WORDS: Final = lanes.WORDS | {
     "present": "Present",
     "presentation": "Presentation",
@@ -66,10 +66,7 @@ def _story(lane: Lane) -> dict[str, Any]:
     """Return what a browser needs to show a lane at all of its `PLACES`."""
     meaning = MEANINGS[lane.course]
     return lanes.as_data(lane, PLACES) | {
-        "put_in": [
-            PUT_IN.get(n, OFTEN).format(times=n, told=lane.told, truth=lanes.TRUTH * lane.is_truth)
-            for n in PLACES
-        ],
+        "put_in": [PUT_IN.get(n, OFTEN).format(times=n, told=lane.told) for n in PLACES],
         "meaning": f"{meaning} {WRONG}" if lane.right is False else meaning,
     }
 
