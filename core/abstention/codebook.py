@@ -83,14 +83,15 @@ class Codebook:
         """Return why a row is not like those that were read; "" where nothing says so.
 
         A surer score than all of those by more than their width is on another scale, and so is one
-        above 1 where those lie between 0 and 1, and a doubt below 0, or a perplexity below 1, where
-        none of those is.
+        above 1 where those lie between 0 and 1, one above 0 or a doubt below 0, or a perplexity
+        below 1, where none of those is.
 
         `row`: cells by column, as many as it has, whose headings may differ in case or signs.
         `number`: of its score; NaN where it has none.
         """
         cells = {
-            _plain(name): "" if cell is None else str(cell).strip() for name, cell in row.items()
+            _plain(str(name)): "" if cell is None else str(cell).strip()
+            for name, cell in row.items()  # `csv.DictReader` has surplus cells under None
         }
         for name in dict(self.only):
             values = tuple(value for other, value in self.only if other == name)
@@ -106,10 +107,11 @@ class Codebook:
         low, high, own = self.lowest, self.highest, number
         if not self.larger_is_surer:
             low, high, own = -high, -low, -number
-        # A probability is at most 1; a doubt at least 0, and a perplexity 1.
-        least = 1.0 if "perplexity" in self.score.casefold() else 0.0
-        bound, is_bounded = (1.0, low >= 0) if self.larger_is_surer else (-least, True)
-        limit = bound + _ROUNDING if is_bounded and high <= bound else high + (high - low)
+        # A probability is at most 1, its logarithm 0; a doubt is at least 0, and a perplexity 1.
+        bound = -1.0 if "perplexity" in self.score.casefold() else 0.0
+        if self.larger_is_surer:
+            bound = 1.0 if low >= 0 else 0.0
+        limit = bound + _ROUNDING if high <= bound else high + (high - low)
         if not own > limit:
             return ""
         return (

@@ -568,7 +568,8 @@ def test_a_policy_says_what_its_table_was_read_as():
 @pytest.mark.parametrize(
     ("larger_is_surer", "lowest", "highest", "on_scale", "beyond"),
     [
-        *((True, 0.1, 0.9, 1.0, 1.1), (True, 0.1, 0.9, 0.0, 87), (True, -3.0, -1.0, 0.9, 1.1)),
+        *((True, 0.1, 0.9, 1.0, 1.1), (True, 0.1, 0.9, 0.0, 87), (True, -3.0, 1.0, 4.9, 5.1)),
+        (True, -3.0, -1.0, 0.0, 0.02),  # logarithms, and a probability
         *((False, 0.1, 2.1, 0.0, -0.1), (False, 0.1, 2.1, 90, -2), (True, 5, 5, 6, None)),
         (False, -0.5, 2.1, -3.0, -3.2),
     ],
@@ -579,7 +580,7 @@ def test_a_row_unlike_the_labelled_ones_is_not_decided(
     scale = {"larger_is_surer": larger_is_surer, "lowest": lowest, "highest": highest}
     book = replace(BOOK, only=(("model", "GPT-4"),), **scale)
     policy = replace(BELIEVING, larger_is_surer=larger_is_surer, codebook=book, pipeline=None)
-    for like in ({}, {"model": "gpt-4 "}, {"model": None}):
+    for like in ({}, {"model": "gpt-4 "}, {"model": None}, {None: ["surplus"], 7: "x"}):
         assert policy.decide({policy.score: on_scale, **like}) in ("answer", "abstain")
     assert policy.decide({policy.score: ""}) == "abstain"
     if beyond is not None:
