@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 LARGEST: Final = 2**53  # no number of ours comes near it, and sums of such stay finite
+MOST_TEXTS: Final = 2000  # of one field
 ROUNDING: Final = 1e-9  # of tenths of a percent: what computing alone may add
 HALVES: Final = re.compile("[\ud800-\udfff]")
 
@@ -25,6 +26,8 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
     "int | None": (int, type(None)),
     "float": (int, float),
     "float | None": (int, float, type(None)),
+    "tuple[str, ...]": (tuple,),
+    "tuple[tuple[str, str], ...]": (tuple,),
 }
 
 
@@ -92,11 +95,10 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def decode(kind: type[T], value: object) -> T:
+def decode(kind: type[T], value: object, *, largest: float = LARGEST) -> T:
     """Return a dataclass out of JSON that somebody may have edited.
 
-    Whole numbers are not negative, and fields with a default may be missing: older files lack
-    them.
+    Whole numbers are not negative; see `typed_fields` for the rest.
 
     Raises `ValueError` when it is no such dataclass, a field is wrong (`DamagedError`), or one is
     not known.
@@ -105,22 +107,17 @@ def decode(kind: type[T], value: object) -> T:
         raise ValueError(f"a {kind.__name__} is invalid")
     if strange := value.keys() - {field.name for field in fields(kind)}:  # type: ignore[arg-type]
         raise ValueError(f"a {kind.__name__} has no {min(strange)}")
-    return kind(**typed_fields(kind, value, least=0))
+    return kind(**typed_fields(kind, value, least=0, largest=largest))
 
 
 def typed_fields(
-    kind: type,
-    entries: Mapping[str, Any],
-    *,
-    least: float | None = None,
-    largest: float = LARGEST,
-    defaults: bool = True,
+    kind: type, entries: Mapping[str, Any], *, least: float | None = None, largest: float = LARGEST
 ) -> dict[str, Any]:
     """Return what JSON held of the fields of a dataclass, each of the kind its annotation says.
 
     No whole number is below `least`, by default -`largest`; no number exceeds `largest`, whatever
-    its sign, and whole ones never exceed `LARGEST`. Fields with a default may be missing where
-    these count.
+    its sign, and whole ones never exceed `LARGEST`. Fields with a default may be missing: older
+    files lack them.
 
     Raises `DamagedError` with the name of the first field that is wrong.
     """
@@ -128,16 +125,32 @@ def typed_fields(
     for field in fields(kind):
         has_default = field.default is not MISSING or field.default_factory is not MISSING
         if field.name in entries:
-            value, annotation = entries[field.name], str(field.type)
+            annotation = str(field.type)
+            value = _as_tuple(entries[field.name], annotation)
             most = min(largest, LARGEST) if annotation.startswith("int") else largest
             low = least if least is not None and annotation.startswith("int") else -most
             if not _is_sane(value, annotation, low, most):
                 raise DamagedError(kind.__name__, field.name)
             whole = type(value) is int and annotation.startswith("float")
             values[field.name] = float(value) if whole else value
-        elif not (defaults and has_default):
+        elif not has_default:
             raise DamagedError(kind.__name__, field.name, missing=True)
     return values
+
+
+def _as_tuple(value: Any, annotation: str) -> Any:
+    """Return the tuple that JSON held as a list; None where one is wanted, and it is no such list.
+
+    Of other fields, return the value.
+    """
+    if not annotation.startswith("tuple"):
+        return value
+    if not isinstance(value, list | tuple) or len(value) > MOST_TEXTS:
+        return None
+    if annotation == "tuple[str, ...]":
+        return tuple(value) if all(isinstance(t, str) and is_writable(t) for t in value) else None
+    pairs = tuple(_as_tuple(pair, "tuple[str, ...]") for pair in value)
+    return pairs if all(pair and len(pair) == 2 for pair in pairs) else None
 
 
 def _is_sane(value: Any, annotation: str, least: float, largest: float) -> bool:

@@ -6,17 +6,15 @@ import math
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.codec import count_of, is_writable, list_of, one_line
+from core.codec import count_of, decode, list_of, one_line
 
 EVERY_ROW = ""  # each is a question of its own
 PERSON = "a person"  # among graders the only one that is no program
 _ROUNDING = 1e-6  # of a number that computes to a little more than it can be
-MOST_TEXTS = 2000  # of a codebook that somebody may have edited
 
 
 @dataclass(frozen=True)
@@ -160,34 +158,7 @@ class Codebook:
 
 def codebook_from(content: object) -> Codebook:
     """Return a codebook out of JSON that somebody may have edited; raises `ValueError`."""
-    names = {field.name: str(field.type) for field in fields(Codebook)}
-    if isinstance(content, Mapping):  # older ones lack what has a default
-        content = {f.name: f.default for f in fields(Codebook) if f.default is not MISSING} | {
-            **content
-        }
-    if not isinstance(content, Mapping) or content.keys() != names.keys():
-        raise ValueError("a codebook is invalid")
-    values: dict[str, Any] = {}
-    for name, kind in names.items():
-        value = content[name]
-        if name == "only":
-            is_sane = isinstance(value, list | tuple) and all(map(_is_pair, value))
-            value = tuple(map(tuple, value)) if is_sane else ()
-        elif kind == "float | None":
-            is_sane = value is None or (
-                type(value) in (int, float) and abs(value) <= sys.float_info.max
-            )
-        elif kind.startswith("tuple"):
-            value = tuple(value) if isinstance(value, list | tuple) else None
-            is_sane = value is not None and len(value) <= MOST_TEXTS and all(map(_is_text, value))
-        elif kind == "str":
-            is_sane = _is_text(value)
-        else:
-            is_sane = type(value) is (bool if kind == "bool" else int) and value >= 0
-        if not is_sane:
-            raise ValueError(f"a codebook’s {name} is invalid")
-        values[name] = value
-    book = Codebook(**values)
+    book = decode(Codebook, content, largest=sys.float_info.max)
     if book.width < 0:
         raise ValueError("a codebook’s lowest score is above its highest")
     return book
@@ -199,14 +170,6 @@ def number_of(cell: object) -> float:
         return math.nan if isinstance(cell, bool | np.bool_) else float(cell)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return math.nan
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list | tuple) and len(value) == 2 and all(map(_is_text, value))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and is_writable(value)
 
 
 def _plain(heading: str) -> str:

@@ -163,12 +163,12 @@ class Policy:
     # None when the scores come from somewhere unknown: then it decides nothing here.
     pipeline: Pipeline | None
     # Whether the score is a confidence: its doubt, and λ, are then of its negative.
-    larger_is_surer: bool = False
+    larger_is_surer: bool
     # Among how many scores this one was chosen, δ being divided by their number.
-    scores_tried: int = 1
+    scores_tried: int
     # How many settings somebody had tried on the same labels by then, this one included; choosing
     # among them after looking is not paid for by anything.
-    settings_tried: int = 1
+    settings_tried: int
     left_out: int = 0  # how many rows of the file somebody left out for want of a label
     # Among how many targets this one was chosen after a look at the labels, δ being divided by
     # their number; else 1.
@@ -454,13 +454,7 @@ def to_json(policy: Policy) -> str:
 def pipeline_from_dict(content: object) -> Pipeline:
     """Read a pipeline, checking every field; raises `PolicyError`."""
     if isinstance(content, Mapping):
-        content = {
-            "sampling": SHARED_DRAWS,
-            "answer_tokens": USUAL_LIMIT,
-            "front": NOTHING,
-            "answer_rule": FIRST_RULE,
-            **content,
-        }
+        content = {"sampling": SHARED_DRAWS, **content}
     return Pipeline(**policy_fields(Pipeline, content))
 
 
@@ -477,7 +471,7 @@ def policy_fields(kind: type, value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise PolicyError("The policy’s pipeline is damaged. Download the policy again.")
     try:
-        return typed_fields(kind, value, largest=sys.float_info.max, defaults=False)
+        return typed_fields(kind, value, largest=sys.float_info.max)
     except DamagedError as error:
         if error.missing:
             raise PolicyError(

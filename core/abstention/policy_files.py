@@ -18,18 +18,6 @@ from core.abstention.proof import check_agreement, check_promise
 
 MAX_BYTES: Final = 1_000_000  # of a policy's file: it takes some thousands
 
-# Fields that older policies lack.
-_SINCE_THEN: Final = {
-    "left_out": 0,
-    "targets_tried": 1,
-    "belief": None,
-    "codebook": None,
-    "looks": 0,
-    "rows": "",
-    "selection": "",
-    "other_errors": None,
-}
-
 
 def from_json(text: str | bytes) -> Policy:
     """Read a policy, checking every field.
@@ -64,15 +52,14 @@ def policy_from_dict(content: object) -> Policy:
             f"{VERSION}. Update Believe, or download the policy again."
         )
     unbounded = content.get("threshold", 0) is None
-    content = {**_SINCE_THEN, **content}
     values = policy_fields(Policy, {**content, "threshold": 0} if unbounded else content)
     if unbounded:
         values["threshold"] = math.inf
     pipeline = values["pipeline"]
     values["pipeline"] = None if pipeline is None else pipeline_from_dict(pipeline)
-    belief = values["belief"]
+    belief = values.get("belief")
     values["belief"] = None if belief is None else Belief(**policy_fields(Belief, belief))
-    if values["codebook"] is not None:
+    if values.get("codebook") is not None:
         try:
             values["codebook"] = codebook_from(values["codebook"])
         except ValueError as error:

@@ -407,7 +407,9 @@ def move_threshold(calibration: Calibration, value: float) -> Policy:
     policy = calibration.policy
     if policy is None:
         about = calibration.data, calibration.target, calibration.score
-        return _policy(*about, threshold, method="by hand", confidence=None)
+        return _policy(
+            *about, threshold, method="by hand", confidence=None, scores_tried=1, settings_tried=1
+        )
     if policy.has_guarantee and threshold.answered == policy.answered:
         own = policy.belief
         own = own and replace(own, threshold=min(own.threshold, value))
