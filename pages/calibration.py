@@ -25,10 +25,7 @@ BEHIND: Final = "calibration_behind"
 
 def page() -> None:
     """Draw the page: what a person gives, the data and the target, and what comes out of them."""
-    page_header(
-        "When should it answer?",
-        "**Say how many answers may be wrong: the limit of doubt follows.**",
-    )
+    page_header("When should it answer?")
     policy.banner()
     policy.reopen()
     aim, bring = st.columns([2, 3], gap="large")

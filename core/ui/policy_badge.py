@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.abstention.policy import GUARANTEES, Policy, PolicyError
+from core.abstention.policy import GUARANTEES, Belief, Policy, PolicyError
 from core.abstention.policy_files import from_json
 from core.codec import count_of, one_line
 from core.language_models.errors import ModelError
@@ -92,12 +92,23 @@ def _about(policy: Policy | None, *, fits: bool) -> None:
 
 def is_default(policy: Policy) -> bool:
     """Say whether a policy decides as the built-in one does, and that is in use."""
+    return _default_like(policy) is not None
+
+
+def belief_of(policy: Policy) -> Belief | None:
+    """Return what a policy promises of answers that stand, also as the built-in one in use."""
+    return (_default_like(policy) or policy).belief
+
+
+def _default_like(policy: Policy) -> Policy | None:
+    """Return the built-in policy where it is in use, and another decides as it does."""
     try:
         default = None if IN_USE in st.session_state else _policy()
     except ModelError:  # the page says which
-        return False
+        return None
     same = ("data", "score", "threshold")
-    return default is not None and all(getattr(policy, n) == getattr(default, n) for n in same)
+    is_same = default is not None and all(getattr(policy, n) == getattr(default, n) for n in same)
+    return default if is_same else None
 
 
 def _caution(policy: Policy) -> str | None:

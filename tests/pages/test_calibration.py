@@ -152,6 +152,13 @@ def share(number, of=ROWS):
     return f"{number / of:.1%}"
 
 
+def by_headline(page):
+    """What is counted under each word of Inspection."""
+    shown = texts(page)
+    words = {each: STAMPS[each].label for each in Headline if each is not Headline.UNTAUGHT}
+    return {each: shown[shown.index(word) + 1] for each, word in words.items() if word in shown}
+
+
 COUNTS = re.compile(r"Answer when .+ [<>] (\S+)\. Of [\d,]+ labelled .+ \((\S+)\)(?:, (\S+) of)?")
 
 
@@ -241,8 +248,15 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         f"Answers {policy.answered / policy.labels:.1%} of questions like these. At most 5% of the "
         "answers are wrong (90% sure)."
     )
-    counted = f"are withheld. In all, {policy.errors} of {policy.answered:,} are wrong."
-    assert said(app, f"{default_caution()} Its other ") and said(app, counted)
+    together = f"All groups together: {policy.errors / policy.answered:.1%}, as promised."
+    assert said(app, f"{default_caution()} Its other ") and said(app, together)
+    belief = default_policy().belief
+    perhaps, wrong = policy.answered - belief.answered, policy.errors - belief.errors
+    assert by_headline(app) == {  # what decides there believes some of the answers
+        Headline.BELIEVE: f"{belief.answered:,}, {belief.errors:,} wrong",
+        Headline.PERHAPS: f"{perhaps:,}, {wrong:,} wrong",
+        Headline.ABSTAIN: f"{policy.labels - policy.answered:,} withheld",
+    }
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)
     assert metrics(app) == {
@@ -654,7 +668,9 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     wrong = certified(RIGHT, WRONG) - RIGHT
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
     worst = f"Not for every group: of “hard”, {wrong} of {wrong} answered are wrong. Its other "
-    rest = f"{ROWS - RIGHT - wrong} are withheld. In all, {wrong} of {RIGHT + wrong} are wrong."
+    rest = f"{ROWS - RIGHT - wrong} are withheld. All groups together: "
+    rest += f"{share(wrong, RIGHT + wrong)}, as promised."
+    assert not by_headline(app)  # nobody knows how the scores were made: none decides there
     assert said(app, f"{worst}{rest}")
     alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong, "
     assert pictures(app)[0] == f"{alone}{ROWS - RIGHT - wrong} withheld"
@@ -1127,6 +1143,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     assert badges(example) == ["Policy in use", OVERALL, OF_EXAMPLE]
     assert {policy.sentence, words.in_short(policy)} <= {*texts(example)}
     assert "use_policy" not in keys(example) and "to_inspection" in keys(example)
+    assert {*by_headline(example)} == {Headline.PERHAPS, Headline.ABSTAIN}  # it believes nothing
     move(example, 0.5)  # another threshold is another policy
     assert "to_inspection" not in keys(example)
     press(example, "stop_policy")

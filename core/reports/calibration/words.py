@@ -2,15 +2,18 @@
 
 import math
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from core.abstention.ledger import prices
-from core.abstention.policy import Policy
+from core.abstention.policy import Belief, Policy
 from core.abstention.thresholds import USUAL_CONFIDENCE, Uncertifiable
 from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled_rows import LabelledRows
 from core.data.tabular.pipelines import other_answers
+from core.reports.inspection.words import STAMPS, Headline, Stamp
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
@@ -60,6 +63,42 @@ def in_short(policy: Policy) -> str:
         f"Answers {policy.answered / policy.labels:.1%} of questions like these. At most {wrong} "
         f"of the answers are wrong ({sure} sure)."
     )
+
+
+class HeadlineShare(NamedTuple):
+    """The labelled answers that get one word on Inspection."""
+
+    stamp: Stamp
+    number: int
+    counted: str  # how many, and how many of them are wrong
+    rule: str  # which get it, and what is promised of them alone
+
+
+def by_headline(calibration: Calibration, belief: Belief | None) -> list[HeadlineShare]:
+    """Return which words the labelled answers get on Inspection, by a policy that can decide there.
+
+    `belief`: what is promised of the answers that stand. A policy that promises nothing of what it
+    serves lists none.
+    """
+    policy = calibration.policy
+    if policy is None or policy.method != "ltt" or no_use(policy):
+        return []
+    believed, errors, shares = 0, 0, []
+
+    def add(headline: Headline, number: int, counted: str, rule: str) -> None:
+        shares.append(HeadlineShare(STAMPS[headline], number, f"{number:,}{counted}", rule))
+
+    if belief is not None:
+        believed, errors = belief.answered, belief.errors
+        rule = f"hardly moved by other answers; at most {percent(belief.target_error)} wrong"
+        add(Headline.BELIEVE, believed, f", {errors:,} wrong", rule)
+    wrong = f", {policy.errors - errors:,} wrong"
+    add(Headline.PERHAPS, policy.answered - believed, wrong, "doubt below λ")
+    unseen = int(np.isnan(calibration.doubts).sum())
+    few = f", {unseen:,} of them “{STAMPS[Headline.TOO_LITTLE].words}”" if unseen else ""
+    rest = policy.labels - policy.answered
+    add(Headline.ABSTAIN, rest, f" withheld{few}", "not below λ")
+    return shares
 
 
 def other_label(data: LabelledRows, score: str) -> str:
@@ -317,7 +356,9 @@ def proportion(every: ByGroup) -> str:
         return ""
     withheld = worst.queries - worst.answered
     others = f"Its other {withheld:,} are withheld. " if withheld else ""
-    return f"{others}In all, {every.policy.errors:,} of {every.policy.answered:,} are wrong."
+    error = every.policy.errors / every.policy.answered
+    within = ", as promised" if every.policy.method == "ltt" else " of the answered"
+    return f"{others}All groups together: {error:.1%}{within}."
 
 
 def _worst(every: ByGroup) -> Group | None:

@@ -13,6 +13,7 @@ from core.studies.calibration.result import CalibrationResult
 from core.ui import figures
 from core.ui.calibration.ledger import is_example, limit_of_count
 from core.ui.glossary import TERMS
+from core.ui.policy_badge import belief_of
 
 WHAT_WAS_READ = (
     "Check it before you look at the result. “What the columns mean” changes each part of it."
@@ -60,6 +61,7 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
     with st.container(key="promised"):
         st.text(words.in_short(policy))
+    _headlines(words.by_headline(calibration, belief_of(policy)))
     if caution:
         with st.container(key="caution"):
             st.text(f"{caution} {words.proportion(result.groups)}")
@@ -69,6 +71,20 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
         weaker += policy.agreement
     for sentence in filter(None, [weaker.strip(), limit_of_count(calibration.data)]):
         st.text(sentence)
+
+
+def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
+    """Draw which words the labelled answers get on Inspection, as wide as they are many."""
+    if not shares:
+        return
+    with st.container(key="headlines"):
+        columns = st.columns([max(each.number, 1) for each in shares], gap="xxsmall")
+        for column, each in zip(columns, shares, strict=True):
+            with column, st.container(key=f"stamp_{each.stamp.look}_here", gap="xxsmall"):
+                st.text(each.stamp.label)
+            with column:
+                st.text(each.counted)
+                st.text(each.rule)
 
 
 def grounds(calibration: Calibration, by_hand: Policy | None) -> None:

@@ -38,7 +38,7 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   if (places.movable) line.addEventListener("pointerdown", drag);
   plot.addEventListener("pointerdown", select);
   const parts = element("div", { class: "histogram" },
-    element("div", { class: "key" }, element("span", { class: "right" }, words.right),
+    element("div", { class: "key" }, element("span", { class: "plain" }, words.scale), element("span", { class: "right" }, words.right),
       element("span", { class: "wrong" }, words.wrong), element("span", { class: "pale" }, words.pale)),
     element("div", { class: "framed" }, counts(), plot));
 
