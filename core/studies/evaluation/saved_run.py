@@ -118,7 +118,7 @@ class Run:
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
-        """What is written of it; see `files.manifest_of`."""
+        """What is written of it; see `run_folder.manifest_of`."""
         return manifest_of(self.folder)
 
     @cached_property
@@ -177,23 +177,18 @@ class Run:
         names = list(columns or SCHEMA.names)
         looked_at = {c for f in filters for c in FILTERS[f.name].columns} | {"source", "error"}
         batches: list[pa.RecordBatch] = []
-        failed, total = 0, 0
-        dropped = [0] * len(filters)
+        dropped: Counter[int | None] = Counter()  # by the place of a filter, -1 for a failure
         sources: set[str] = set()
         for batch in self.batches(list(dict.fromkeys([*names, *looked_at]))):
             stays = []
             for row in batch.select(sorted(looked_at)).to_pylist():
-                total += 1
                 sources.add(row["source"])
-                if row["error"] is not None:
-                    failed += 1
-                    stays.append(False)
-                    continue
-                by = next((i for i, f in enumerate(filters) if not f.keeps(row)), None)
-                if by is not None:
-                    dropped[by] += 1
+                misfits = (place for place, each in enumerate(filters) if not each.keeps(row))
+                by = next(misfits, None) if row["error"] is None else -1
+                dropped[by] += 1
                 stays.append(by is None)
             batches.append(batch.select(names).filter(pa.array(stays, pa.bool_())))
+        total = dropped.total()
         for each in filters:
             if each.source is not None and each.source not in sources:
                 raise RunError(
@@ -206,21 +201,10 @@ class Run:
                 "Delete the copy."
             )
         schema = pa.schema([SCHEMA.field(name) for name in names])
-        return RunRows(
-            pa.Table.from_batches(batches, schema),
-            (
-                *(
-                    [f"Dropped {failed:,} of {count_of(total, 'row')}: they failed."]
-                    if failed
-                    else []
-                ),
-                *(
-                    _sentence(each, number, total)
-                    for each, number in zip(filters, dropped, strict=True)
-                ),
-            ),
-            total,
-        )
+        rows = count_of(total, "row")
+        sentences = [f"Dropped {dropped[-1]:,} of {rows}: they failed."] if dropped[-1] else []
+        sentences += [_sentence(each, dropped[at], rows) for at, each in enumerate(filters)]
+        return RunRows(pa.Table.from_batches(batches, schema), tuple(sentences), total)
 
     def inspection(self, id: str) -> Inspection | None:
         """Return what a question's row was made of; None where nothing was recorded.
@@ -240,10 +224,10 @@ class Run:
         return read(recording_from_json(recording), self.reading)
 
 
-def _sentence(each: Filter, dropped: int, total: int) -> str:
+def _sentence(each: Filter, dropped: int, rows: str) -> str:
     of = "" if each.source is None else f" of the source “{one_line(each.source)}”"
     why = FILTERS[each.name].dropped
-    return f"Dropped {dropped:,} of {count_of(total, 'row')}: {why}{of}."
+    return f"Dropped {dropped:,} of {rows}: {why}{of}."
 
 
 def labelled_csv(
