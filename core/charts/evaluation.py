@@ -8,10 +8,10 @@ from typing import Final
 import altair as alt
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from core.charts.line_labels import before_names
 from core.charts.theme import IN_LINES, Chart, Palette, contrast, theme
+from core.studies.evaluation.row_table import QuestionPoints
 from core.uncertainty.scores import SCORES
 
 HEIGHT: Final = 320
@@ -118,23 +118,12 @@ def estimates(
 # ---------------------------------------------------------------------------- scatter
 
 
-@dataclass(frozen=True)
-class Points:
-    """Questions by their entropy and their mutual information, for drawing."""
-
-    # entropy, information: (n,): Doubts, nats; rounded, so that what is drawn is what is chosen.
-    entropy: NDArray[np.float64]
-    information: NDArray[np.float64]
-    right: NDArray[np.bool_]  # (n,)
-    sources: NDArray[np.object_]  # (n,)
-
-
 CHOSEN: Final = "chosen"  # the scatter's parameter in which a person chooses
 FIELDS: Final = ("entropy", "information")
 TEN_TICKS: Final = alt.Axis(tickCount=10)
 
 
-def scatter(points: Points, palette: Palette) -> Chart:
+def scatter(points: QuestionPoints, palette: Palette) -> Chart:
     """Semantic entropy against mutual information: wrong answers filled, a shape for a source."""
     names = [one_line(str(source)) for source in points.sources]
     counts = pd.Series(names).value_counts()

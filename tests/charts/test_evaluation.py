@@ -9,6 +9,7 @@ import pytest
 from core.charts import evaluation as charts
 from core.charts.theme import DARK, LIGHT
 from core.reports.evaluation import document
+from core.studies.evaluation.row_table import QuestionPoints
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS
 
@@ -19,7 +20,12 @@ def points(n=40, sources=("one", "many")):
     rng = np.random.default_rng(0)
     named = np.empty(n, object)
     named[:] = [sources[i % len(sources)] for i in range(n)]
-    return charts.Points(rng.random(n), rng.random(n), rng.random(n) < 0.5, named)
+    return drawn_points(rng.random(n), rng.random(n), rng.random(n) < 0.5, named)
+
+
+def drawn_points(entropy, information, right, sources):
+    n = len(sources)
+    return QuestionPoints(np.arange(n), entropy, information, right, sources, 0, n)
 
 
 INTERVALS = [
@@ -27,7 +33,7 @@ INTERVALS = [
     charts.Estimate("min_conditional_entropy", 0.6, 0.45, 0.7, is_shown=False),
     charts.Estimate(ENTROPY, 0.55, math.nan, math.nan),
 ]
-NO_POINTS = charts.Points(*(np.zeros(0),) * 2, np.zeros(0, bool), np.zeros(0, object))
+NO_POINTS = points(0)
 
 
 def drawings(palette):
@@ -87,7 +93,7 @@ def test_a_word_that_all_sources_begin_with_is_left_out_of_the_legend():
 
 
 def test_the_scatter_says_its_finding():
-    found = charts.Points(
+    found = drawn_points(
         np.array([0.0, 2.0, 2.0]),
         np.array([0.0, 0.1, 1.9]),
         np.array([True, True, False]),

@@ -15,6 +15,7 @@ from core.reports.paper_figures import mixture, precision_recall
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.evaluation.mixing import kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures
+from core.studies.evaluation.row_table import QuestionPoints
 from core.studies.evaluation.rows import RIGHT_BY
 from core.studies.evaluation.run import reading_in
 from core.studies.evaluation.score_comparison import ScoreComparison, compare, lead, ranking
@@ -94,7 +95,7 @@ def differences(every: Sequence[ScoreComparison]) -> Picture:
     return Picture("Differences", alt, charts.estimates, (rows, (0.0, "alike"), axis, ".2f"))
 
 
-def scatter(points: charts.Points) -> Picture:
+def scatter(points: QuestionPoints) -> Picture:
     """Return the questions by their entropy and their mutual information, with the medians."""
     title = "Semantic entropy against mutual information"
     medians = [

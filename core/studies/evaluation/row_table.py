@@ -123,10 +123,11 @@ class QuestionPoints:
     """Questions by semantic entropy and mutual information."""
 
     rows: NDArray[np.int64]  # (n,): their places in the results
-    # entropy, information: (n,): Doubts in nats, rounded to `PLACES`.
+    # entropy, information: (n,): Doubts in nats, rounded so that what is drawn is what is chosen.
     entropy: NDArray[np.float64]
     information: NDArray[np.float64]
     right: NDArray[np.bool_]  # (n,): whether the answer of mutual information is
+    sources: NDArray[np.object_]  # (n,)
     # missing, drawable: questions without, and with, both doubts; a sample of the latter is in
     # `rows`.
     missing: int
@@ -142,5 +143,7 @@ def scatter_points(results: Results, most: int) -> QuestionPoints:
     if drawable > most:
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
     right = results.correct["mutual_information"][rows]
-    missing = len(results) - drawable
-    return QuestionPoints(rows, entropy[rows], information[rows], right, missing, drawable)
+    counts = len(results) - drawable, drawable
+    return QuestionPoints(
+        rows, entropy[rows], information[rows], right, results.sources[rows], *counts
+    )

@@ -172,12 +172,9 @@ def scatter(results: Results) -> None:
     if not len(plotted.rows):
         st.text("No row has both a semantic entropy and a mutual information to draw.")
         return
-    points = charts.Points(
-        plotted.entropy, plotted.information, plotted.right, results.sources[plotted.rows]
-    )
     # Another chart for other rows: a choice survives in the same one.
     key = f"{KEY}_{digest(results.run.folder, plotted.rows.tobytes())}"
-    picture = document.scatter(points)
+    picture = document.scatter(plotted)
     with st.container(key="finding"):
         st.text(words.above(plotted))
     figures.show(picture, key, selects=charts.CHOSEN)
