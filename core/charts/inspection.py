@@ -81,7 +81,7 @@ def doubt_scale(
     for i, (at, words) in enumerate(steps):
         up = -_STEP * (len(steps) - i)
         rows["steps"].append(_text(at, up, words, palette.text))
-        is_limit = finite and at == limit
+        is_limit = rule is not None and finite and at == limit
         rows["line" if is_limit else "stairs"].append({"x": at, "y": up - 8})
     if value is not None:
         seen, solid = min(max(value, lowest), widest), min(max(certified, lowest), widest)
@@ -133,6 +133,8 @@ def _steps(
     if border >= widest:
         return [(lowest, less)]
     steps = [(border, more)]
+    if not rule and inspection.decision is Decision.ANSWER:
+        return [(lowest, f"{_PERHAPS}, no promise up to {_number(border)}"), *steps]
     if not rule:
         return [(lowest, "no limit λ is certified here"), (lowest, less), *steps]
     if believed is None:

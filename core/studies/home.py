@@ -75,6 +75,7 @@ class Lane:
     # Whether the model was not taught this question in these words, whatever the decision.
     untaught: bool = False
     is_truth: bool = False  # whether what it is told is known to be right, and its own is wrong
+    promises: bool = False  # whether its policy promises how many of such answers are wrong
     others: tuple[str, ...] = ()  # further answers of the model's own, the likeliest first
 
     @property
@@ -113,6 +114,7 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         {name: inspection.scores[name].value or 0.0 for name in MEASURES},
         inspection.nearest_taught is not None and not inspection.nearest_taught.recognised,
         is_truth,
+        inspection.promises,
         tuple(texts[0] for texts in others),
     )
 

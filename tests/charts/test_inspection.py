@@ -15,7 +15,7 @@ from core.charts.theme import DARK, LIGHT
 from core.codec import no_more
 from core.language_models.language_model import Response
 from core.reports.inspection import document
-from core.reports.inspection.words import STAMPS
+from core.reports.inspection.words import STAMPS, UNPROMISED
 from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
@@ -201,8 +201,13 @@ def test_where_nothing_is_certified_no_side_of_the_scale_has_a_colour():
     inspection = run(Request(QUERY, 10), knows(2))
     assert inspection.verdict.rule is None
     scale = charts.doubt_scale(inspection, (), LIGHT)
-    assert {"no limit λ is certified here", "less doubt", "more doubt"} <= {*placed(scale)}
+    limit = inspection.information_threshold
+    assert placed(scale)[f"{UNPROMISED.label} up to {limit:.3f}"] == 0
+    assert placed(scale)["more doubt"] == limit and not scale.rows["line"], "which is no λ"
     assert {row["colour"] for row in rows_of(scale, "end")[:2]} == {LIGHT.muted}
+    withheld = run(Request(QUERY, 10), copies(3))
+    labels = {*placed(charts.doubt_scale(withheld, (), LIGHT))}
+    assert {"no limit λ is certified here", "less doubt", "more doubt"} <= labels
     assert "does not decide" not in str(scale.shape) + document.doubt(inspection).alt
 
 

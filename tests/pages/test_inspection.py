@@ -14,7 +14,14 @@ from core.data.world import grading
 from core.data.world.facts import facts
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
-from core.reports.inspection.words import QUICK, likely, read_outcome, untaught_words
+from core.reports.inspection.words import (
+    QUICK,
+    STAMPS,
+    UNPROMISED,
+    likely,
+    read_outcome,
+    untaught_words,
+)
 from core.studies.evaluation.recorded_answers import recorded_answers
 from core.studies.examples import EXAMPLES
 from core.studies.inspection import serialise
@@ -28,7 +35,7 @@ from core.ui import model_opening
 from core.ui.components import matrices
 from core.ui.inspection import form
 from core.ui.inspection.matrices import MOST_IN_SIGHT
-from core.ui.inspection.verdict import BENEATH, STAMPS
+from core.ui.inspection.verdict import BENEATH
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
 from tests.language_models.openai_server import serving
@@ -317,6 +324,13 @@ def test_what_a_larger_model_answered_before_is_offered_first_and_named_where_it
     press(app, "open_recorded")
     assert said(app, f"{answer.sentence}. No model was asked now.")
     assert headings(app)[0] == stamp.label and "open_recorded" not in keys(app)
+
+
+def test_a_perhaps_that_nothing_promises_is_seen_to_be_one(app):
+    ask(app, EXAMPLES["Known"])
+    assert STAMPS[Headline.BELIEVE].label in headings(app) and UNPROMISED.label in texts(app)
+    press(app, "open_recorded")
+    assert headings(app)[0] == UNPROMISED.label
 
 
 def test_what_is_surely_meant_is_asked_with_a_way_back_to_what_was_typed(app):

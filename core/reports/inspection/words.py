@@ -38,6 +38,7 @@ SYSTEM: Final = {
 # What is said of the answer. One that is withheld is never the headline, and there is no word of
 # trust on what the model was not taught: the decision stands beneath, and small.
 QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
+NO_GUARANTEE: Final = "no guarantee"  # of a policy, in a saved outcome
 _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) nats, λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)|(\d+\.\d\d) λ)\))"
 )
@@ -79,6 +80,9 @@ STAMPS: Final = {
         "doubt", "?", "I don’t know", "Not near anything this model was taught."
     ),
 }
+#: Where nothing promises how many of such answers are wrong, it looks and reads weaker.
+UNPROMISED: Final = Stamp("unpromised", "≈", "Perhaps, no promise")
+MARKS: Final = {True: STAMPS, False: {**STAMPS, Headline.PERHAPS: UNPROMISED}}  # is one promised?
 _SERVED: Final = (STAMPS[Headline.BELIEVE], STAMPS[Headline.PERHAPS])
 WITHHELD: Final = {
     Decision.ABSTAIN: "It would have said:",
@@ -147,7 +151,7 @@ def _perhaps_because(inspection: Inspection) -> str:
 
 
 def _grounds(rule: DecisionRule, whose: str) -> str:
-    promise = "no guarantee" if rule.error is None else f"≤ {percent(rule.error)} wrong"
+    promise = NO_GUARANTEE if rule.error is None else f"≤ {percent(rule.error)} wrong"
     return f"λ = {rule.value:.3f}, {whose} policy: {promise}"
 
 
@@ -160,6 +164,12 @@ class SavedOutcome(NamedTuple):
     doubt: float | None = None  # nats, or λ where no policy is named
     limit: float = 1.0  # λ
     why: str = ""  # why only “Perhaps” is said, where the promise allows for more
+
+    @property
+    def mark(self) -> Stamp | None:
+        """What stands beside it, as `MARKS` have it; no promise is known of older outcomes."""
+        promises = self.policy and not self.policy.endswith(NO_GUARANTEE)
+        return UNPROMISED if self.stamp is _SERVED[1] and not promises else self.stamp
 
 
 def read_outcome(saved: str) -> SavedOutcome:

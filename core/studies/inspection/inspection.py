@@ -205,6 +205,11 @@ class Inspection:
         return self.recording.others if self.evidence.answers == 1 else ()
 
     @property
+    def promises(self) -> bool:
+        """Whether what decides promises how many of the answers that it serves are wrong."""
+        return self.verdict.rule is not None and self.verdict.rule.error is not None
+
+    @property
     def stands(self) -> bool:
         """Whether telling the model another answer hardly changes the next one."""
         return stands(self.scores, self.evidence.answers, self.recording.others)

@@ -65,7 +65,7 @@ def _row(one: Summary, times: int) -> dict[str, Any]:
         "at": one.created_at.isoformat(),
         "times": TIMES.format(times),
         "came": came.came,
-        "stamp": came.stamp and {"look": came.stamp.look, "label": came.stamp.label},
+        "stamp": came.mark and {"look": came.mark.look, "label": came.mark.label},
         "policy": "" if is_usual else came.policy,
         "part": _part(came),
         "doubt": f"{came.doubt:.3f}" if is_usual and came.doubt is not None else _doubt(came),

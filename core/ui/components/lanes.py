@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.codec import one_line
-from core.reports.inspection.words import STAMPS
+from core.reports.inspection.words import MARKS
 from core.studies.home import TIMES, Course, Lane
 from core.studies.inspection.verdict import Headline
 from core.ui.components.registration import nothing, one_of, register
@@ -52,7 +52,7 @@ def lanes(shown: Sequence[Lane], *, key: str) -> int | None:
 def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
     """Return what a browser needs to draw a lane at some of its `TIMES`."""
     steps = (step for step in lane.steps if step.times in times)
-    stamp = STAMPS[lane.headline]
+    stamp = MARKS[lane.promises][lane.headline]
     return {
         "question": lane.question,
         "own": lane.own,

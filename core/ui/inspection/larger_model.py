@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.data.world.normal_form import normal_form
-from core.reports.inspection.words import STAMPS, Headline, read_outcome
+from core.reports.inspection.words import read_outcome
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.recorded_answers import (
     RecordedAnswer,
@@ -22,9 +22,9 @@ def offer(inspection: Inspection) -> None:
     answer = recorded_elsewhere(inspection.recording)
     if answer is None:
         return
-    stamp, came, policy, *_ = read_outcome(answer.outcome)
+    outcome = read_outcome(answer.outcome)
+    stamp = outcome.mark
     assert stamp is not None  # what is bundled is read by the program that wrote it
-    why = "" if policy or stamp is not STAMPS[Headline.PERHAPS] else "; nothing is certified for it"
     of, same = (answer.provenance, normal_form(answer.question) == normal_form(inspection.query))
     words = "" if same else f", asked “{answer.question}”"
     with st.container(key="recorded", horizontal=True, vertical_alignment="center", gap="small"):
@@ -32,7 +32,7 @@ def offer(inspection: Inspection) -> None:
         st.text(f"{of.title}, recorded {when}{words}:", width="content")
         with st.container(key=f"stamp_{stamp.look}_recorded", width="content"):
             st.text(stamp.label, width="content")
-        st.text(f"{display(came)}{why}", width="content")
+        st.text(display(outcome.came), width="content")
         if st.button("Open its inspection", key="open_recorded", icon=":material/history:"):
             show(answer)
 

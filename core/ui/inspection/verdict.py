@@ -10,7 +10,7 @@ from core.once import once
 from core.reports.inspection import document as reports
 from core.reports.inspection.words import (
     BENEATH,
-    STAMPS,
+    MARKS,
     WITHHELD,
     reasons,
     source_sentence,
@@ -139,7 +139,7 @@ def serve(inspection: Inspection, key: str = "") -> None:
     ):
         if served:
             st.text(answer, width="content")
-        stamp = STAMPS[inspection.headline]
+        stamp = MARKS[inspection.promises][inspection.headline]
         with st.container(key=f"stamp_{stamp.look}{key}", width="content"):
             st.header(stamp.label, anchor=False, width="content")
     if inspection.conceals:

@@ -13,6 +13,9 @@ from core.abstention.policy import Belief
 from core.abstention.thresholds import learn_then_test
 from core.reports.inspection.words import (
     LABELS,
+    MARKS,
+    STAMPS,
+    UNPROMISED,
     beneath,
     caveat,
     likely,
@@ -234,6 +237,10 @@ def test_perhaps_says_what_is_missing_to_believe_it(embedded, question, change, 
     assert why in " ".join(reasons(there, quotes=True))
     limit = there.belief_limit
     assert limit is None or there.compared_doubt >= limit
+    assert there.promises == ("error" not in change or change["error"] is not None)
+    mark = MARKS[there.promises][there.headline]
+    assert mark is (STAMPS[Headline.PERHAPS] if there.promises else UNPROMISED)
+    assert read_outcome(outcome(there)).mark is mark
     assert read_outcome(outcome(there)).why.startswith(in_short)
     assert bool(in_short) == bool(read_outcome(outcome(there)).why)
 
@@ -255,6 +262,9 @@ def test_a_single_answer_that_was_told_no_other_is_perhaps_for_that_reason(embed
     assert there.headline is Headline.PERHAPS and "is not known" in caveat(there)
     assert read_outcome(outcome(there)).why == "not told another answer"
     assert caveat(read(recording, rule=PROMISE)) == MOST_WRONG
+    uncertified = read(recording, Reading(gamma_1=0.1))  # no rule at all
+    assert uncertified.headline is Headline.PERHAPS and not uncertified.promises
+    assert read_outcome(outcome(uncertified)).mark is UNPROMISED
 
 
 # ------------------------------------------------------------------------- when to stop
