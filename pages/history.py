@@ -8,7 +8,7 @@ def history() -> None:
     """Draw the page: a search, the list, and what can be done with the chosen one."""
     page_header(
         "What was asked before?",
-        "**Opening a result calls no model**: a verdict is computed anew from what was said then.",
+        "**Each line says what was said then.** Opening it calls no model.",
     )
     list_results()
     bring()

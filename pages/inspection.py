@@ -39,6 +39,7 @@ def inspect() -> None:
     try:
         if opened is not None:
             inspection = from_json(opened.payload)
+            saved_result.say_if_otherwise(opened, inspection)
         else:
             request, reading = question_form()
             save = keeper(reading, policy.in_use(), by_hand=is_a_persons())

@@ -17,6 +17,7 @@ from core.abstention.policy import Policy, PolicyError
 from core.codec import encode
 from core.language_models.language_model import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
 from core.reports.amplification.words import to_dict, verdict
+from core.reports.calibration.words import in_short
 from core.reports.inspection.words import outcome
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
@@ -164,7 +165,7 @@ def _policy(content: bytes) -> OpenedResult:
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
     whole = policies.to_dict(policy) | {_MARK: True}
-    promise = f"{NOT_VERIFIED}: {policy.sentence}"
+    promise = f"{NOT_VERIFIED}: {in_short(policy)}"
     return OpenedResult("policy", *about(policy), promise, encode(whole, indent=2))
 
 

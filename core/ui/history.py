@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from operator import attrgetter
 from typing import Final
@@ -9,19 +11,20 @@ from typing import Final
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
-from core.reports.inspection.words import STAMPS, Headline, read_outcome
+from core.reports.inspection.words import STAMPS, Headline, outcome, read_outcome
 from core.reports.result_files import MAX_BYTES, NOT_VERIFIED
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
 from core.store.results import ResultPage, Summary
 from core.studies.evaluation.run_folder import RunError
 from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.serialise import from_json
 from core.ui import downloads, frame
 from core.ui.components import history as component
 from core.ui.evaluation import history as evaluation
 from core.ui.messages import later, problem
 from core.ui.runs.large import result_of
-from core.ui.session import alone, person, public, signs_in
+from core.ui.session import alone, memory_of, person, public, signs_in
 from core.ui.storage import save, storage, unsaved_beginning
 from core.ui.upload_places import content_of, file_field, let_go
 
@@ -77,7 +80,8 @@ def list_results() -> None:
         st.text(f"The newest {MOST:,} of {results.total:,} results: search finds the older ones.")
     bar = st.container(horizontal=True, vertical_alignment="center", key="history_actions")
     number = _number_listed((text, which, st.session_state["history_model"], of_verdict))
-    opened, ticked = component.history(groups[:number], key="history")
+    listed = [[_with_reason(each) for each in group] for group in groups[:number]]
+    opened, ticked = component.history(listed, key="history")
     if (older := len(groups) - number) > 0:
         more = f"Show {min(A_PAGE, older):d} more of {older:,d}"
         st.button(more, key="history_more", icon=":material/expand_more:", on_click=_list_more)
@@ -86,6 +90,25 @@ def list_results() -> None:
     with bar:
         actions(ticked)
     _as_file(list(chain.from_iterable(groups)))
+
+
+def _with_reason(result: Summary) -> Summary:
+    """Return a result with the reason of its “Perhaps”, which earlier versions did not save.
+
+    What is computed anew says why, if it comes to the same today.
+    """
+    then = read_outcome(result.outcome)
+    is_perhaps = result.kind == "inspection" and then.stamp is STAMPS[Headline.PERHAPS]
+    if not is_perhaps or not then.policy or then.why:
+        return result
+    reasons: dict[str, str] = memory_of("history_reasons", storage(), dict)
+    if result.id not in reasons:
+        reasons[result.id] = result.outcome
+        with suppress(StoreError, InvalidRequestError):
+            anew = outcome(from_json(storage().results.open(result.id).payload))
+            if read_outcome(anew)._replace(why="") == then:
+                reasons[result.id] = anew
+    return replace(result, outcome=reasons[result.id])
 
 
 def _as_file(results: Sequence[Summary]) -> None:

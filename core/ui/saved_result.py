@@ -5,9 +5,12 @@ from typing import Final
 
 import streamlit as st
 
+from core.reports.inspection.words import words_then
 from core.reports.result_files import FROM_FILE, NOT_VERIFIED, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.serialise import saved_reason
 from core.ui.messages import problem
 from core.ui.session import alone, public
 from core.ui.storage import open_saved, storage
@@ -43,6 +46,15 @@ def open_result(kind: str) -> Result | None:
             st.badge(NOT_VERIFIED, icon=":material/upload_file:", color="orange")
             st.text(why)
     return result
+
+
+def say_if_otherwise(result: Result, inspection: Inspection) -> None:
+    """Say what a saved inspection said when it was saved, where it says something else today."""
+    then = words_then(result.outcome, saved_reason(result.payload), inspection)
+    if then is not None:
+        with st.container(border=True, horizontal=True, vertical_alignment="center", key="then"):
+            st.badge("Read otherwise today", icon=":material/history:", color="orange")
+            st.text(then, width="stretch")
 
 
 def why_unverified(result: Result) -> str | None:

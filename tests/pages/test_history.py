@@ -7,13 +7,16 @@ import pytest
 from streamlit.errors import StreamlitAuthError
 from streamlit.testing.v1 import AppTest
 
-from core.reports.inspection.words import STAMPS
+from core.reports.inspection.words import STAMPS, Headline, outcome, read_outcome
 from core.reports.result_files import FROM_FILE
 from core.store.results import LONGEST_TITLE, SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.serialise import from_json, to_json
 from core.ui import frame
+from core.ui.components.history import NOT_SAVED
 from core.ui.history import A_PAGE, ALL, EVERY_MODEL, KINDS
 from core.ui.storage import storage
 from tests.hostile import TEXTS
@@ -76,8 +79,26 @@ def test_a_verdict_without_its_reason_says_where_it_is():
         came = f"{word} ({doubt:.3f} nats, {grounds}). Rome"
         results().save("inspection", "", f"{doubt}", "embedded", f"[{doubt}]", outcome=came)
     largest, large, small = (row for (row,) in listed(session("history")))
-    assert (small["why"], large["why"]) == ("open it to see why", "")
+    assert (small["why"], large["why"]) == (NOT_SAVED, "")
     assert 0 < small["part"] < 0.5 < large["part"] < largest["part"] < 1
+
+
+def test_a_reason_that_was_not_saved_is_found_where_it_is_the_same_today(embedded):
+    request = usual_request("Which band recorded Appetite for Destruction?", embedded.capabilities)
+    seen = run(request, embedded)
+    whole = outcome(seen)
+    reason = read_outcome(whole).why
+    assert seen.headline is Headline.PERHAPS and reason
+    for n, saved in enumerate((whole.replace(f"; {reason}", ""), whole)):
+        other = saved.replace("Guns", "Other") if n else saved  # which no model says today
+        payload = " " * n + to_json(seen)
+        results().save("inspection", "", f"{n}", "embedded", payload, outcome=other)
+    results().save(
+        "inspection", "", "2", "embedded", "{}", outcome=whole.replace(f"; {reason}", "")
+    )
+    damaged, other, old = (row for (row,) in listed(session("history")))
+    assert [row["why"] for row in (damaged, other, old)] == [NOT_SAVED, reason, reason]
+    assert {row["stamp"]["label"] for row in (damaged, other, old)} == {"≈ Perhaps"}
 
 
 def test_words_and_kinds_find_results():

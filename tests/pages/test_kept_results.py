@@ -1,11 +1,13 @@
 """Kept results opened on the pages they belong to, exactly and without asking."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from core.abstention.policy import to_json
 from core.language_models.backends.embedded.model import EmbeddedModel
+from core.reports.calibration.words import in_short
 from core.reports.result_files import open_result
 from core.store import fallback_database
 from core.store.database import open_database
@@ -68,6 +70,19 @@ def test_an_inspection_opens_as_it_was_without_asking(no_model):
         *(["The policy does not fit"], [])  # at τ = .5 it fits none
     ]
     assert results().search().total == 1
+
+
+def test_an_inspection_that_is_read_otherwise_today_says_what_it_said():
+    """In the words of then, with the reason of then."""
+    press(session("inspection", q=EXAMPLES["Known"]), "ask")
+    saved = results().open(only().id)
+    assert badges(session("inspection", saved=saved.id)) == ["Saved result"]
+    reason, perhaps = json.loads(saved.payload)["verdict"]["reason"], "Perhaps. Paris"
+    results().delete(saved.id)
+    results().save("inspection", "", saved.query, "embedded", saved.payload, outcome=perhaps)
+    page = session("inspection", saved=only().id)
+    assert badges(page) == ["Saved result", "Read otherwise today"]
+    assert said(page, f"It was “Perhaps” when it was saved. {reason}")
 
 
 def linked(page):
@@ -253,7 +268,7 @@ def test_a_used_policy_opens_on_calibration():
     press(page, "use_policy")
     policy = page.session_state["policy_in_use"]
     assert only().kind == "policy"
-    assert policy.sentence.startswith(only().outcome.removesuffix("…"))
+    assert only().outcome == in_short(policy)
     assert only().title == f"Mutual information: answer {policy.where}"
     page = session("calibration", saved=only().id)
     assert said(page, policy.sentence)

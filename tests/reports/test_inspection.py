@@ -7,7 +7,14 @@ import pytest
 from core.charts.theme import LIGHT
 from core.reports.inspection.document import doubt, report, settings
 from core.reports.inspection.score_table import score_table
-from core.reports.inspection.words import STAMPS, outcome, read_outcome, served_sentence
+from core.reports.inspection.words import (
+    EARLIER,
+    STAMPS,
+    outcome,
+    read_outcome,
+    served_sentence,
+    words_then,
+)
 from core.studies.inspection import recorder
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
@@ -147,10 +154,11 @@ def test_a_saved_verdict_is_read_whoever_saved_it_and_no_text_of_a_model_is_a_do
     assert ended.came == came or not came
 
 
-def test_a_saved_verdict_is_shown_only_where_the_policy_that_gave_it_is_still_in_use(embedded):
+def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(embedded):
     request = usual_request("What is the capital of France?", embedded.capabilities)
-    saved = outcome(run(request, embedded))
-    assert "default policy" in saved and read_outcome(saved).stamp
+    seen = run(request, embedded)
+    saved = outcome(seen)
+    assert "default policy" in saved and not read_outcome(saved).why
     limit = f"λ = {default_policy().threshold:.3f}"
     for older in (
         saved.replace(limit, "λ = 0.463"),
@@ -160,10 +168,15 @@ def test_a_saved_verdict_is_shown_only_where_the_policy_that_gave_it_is_still_in
         "answer: Paris",
     ):
         read = read_outcome(older)
-        assert read.stamp is None and "when it was saved" in read.came and read.doubt is None
-        assert read.came.endswith(("Paris", read_outcome(saved).came))
+        assert (read.stamp, read.why) == (STAMPS[Headline.BELIEVE], EARLIER)
+        assert read.came in ("Paris", read_outcome(saved).came)
+        assert words_then(older, "", seen) is None  # today, too
+    perhaps = "Perhaps (0.3 nats, λ = 0.463, default policy: ≤ 5% wrong; moved). Paris"
+    assert read_outcome(perhaps).why == f"moved; {EARLIER}"
+    assert words_then(perhaps, "It moved.", seen) == "It was “Perhaps” when it was saved. It moved."
     withheld = "I don’t know (0.9 nats, λ = 0.463, default policy: ≤ 5% wrong). A"
-    assert read_outcome(withheld).stamp, "which promises nothing"
+    assert not read_outcome(withheld).why, "which promises nothing"
+    assert words_then("Not verified: Perhaps. Paris", "", seen) is None
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ NO_GUARANTEE: Final = "no guarantee"  # of a policy, in a saved outcome
 _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) nats, λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)|(\d+\.\d\d) λ)\))"
 )
+EARLIER: Final = "by an earlier rule"
 LABELS: Final = 200  # enough for 5% at a first look, if a third of them are answered, and rightly
 OTHER_WEIGHTS: Final = "How often training showed this is not known: other weights than those here."
 AFTER_QUICK: Final = (
@@ -175,17 +176,24 @@ class SavedOutcome(NamedTuple):
 def read_outcome(saved: str) -> SavedOutcome:
     """Read how a saved inspection ended, also as earlier versions saved it.
 
-    What is no outcome has no stamp; nor has what may be served no more, once it is computed anew:
-    the word of a bundled policy that was replaced, or a certificate of which nothing is told.
+    What is no outcome has no stamp. A word of trust that a bundled policy gave which was replaced,
+    or of whose certificate nothing is told, is marked.
     """
     read = _as_saved(saved)
     today = {_grounds(rule_of(default_policy(model)), "default") for model in MODELS}
     grounds = f"λ = {read.limit:.3f}, {read.policy}"
     default = read.policy.startswith("default") and grounds not in today
     if read.stamp in _SERVED and (default or (read.stamp is _SERVED[0] and not read.policy)):
-        was = f"It was “{read.stamp.words}” when it was saved: open it to see what it is today."
-        return SavedOutcome(None, f"{was} {read.came}")
+        return read._replace(why="; ".join(filter(None, (read.why, EARLIER))))
     return read
+
+
+def words_then(saved: str, reason: str, inspection: Inspection) -> str | None:
+    """Return what was said of a saved inspection, and why; None where it is said today, too."""
+    then, now = _as_saved(saved).stamp, STAMPS[inspection.headline]
+    if then is None or then.words == now.words:
+        return None
+    return f"It was “{then.words}” when it was saved. {reason}".rstrip()
 
 
 def _as_saved(saved: str) -> SavedOutcome:

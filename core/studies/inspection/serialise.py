@@ -176,6 +176,12 @@ def from_json(text: str | bytes) -> Inspection:
         ) from error
 
 
+def saved_reason(text: str) -> str:
+    """Return why a saved inspection was decided as it was then; "" where it does not say."""
+    reason = json.loads(text)["verdict"].get("reason")
+    return reason if isinstance(reason, str) else ""
+
+
 def recording_to_json(recording: Recording) -> str:
     """Return what was asked and said as one JSON object.
 

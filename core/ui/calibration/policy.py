@@ -7,6 +7,7 @@ import streamlit as st
 from core.abstention.policy import Policy, PolicyError, to_json
 from core.abstention.policy_files import from_json
 from core.reports import result_files
+from core.reports.calibration.words import in_short
 from core.reports.result_files import NOT_VERIFIED
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
@@ -45,7 +46,7 @@ def use(policy: Policy, caution: str | None = None, from_file: bool = False) -> 
 
 
 def _save(policy: Policy, from_file: bool) -> None:
-    payload, outcome = to_json(policy), policy.sentence
+    payload, outcome = to_json(policy), in_short(policy)
     if from_file:  # History says so
         opened = result_files.open_result(payload.encode())
         payload, outcome = opened.payload, opened.outcome
