@@ -148,7 +148,7 @@ def _perhaps_because(inspection: Inspection) -> str:
     doubt = inspection.compared_doubt
     if doubt is None or doubt >= rule.belief.threshold:
         return "too much doubt to believe it"
-    return "λ withholds nothing here"
+    return "no doubt here could reach λ"
 
 
 def _grounds(rule: DecisionRule, whose: str) -> str:
