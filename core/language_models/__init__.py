@@ -1,1 +1,1 @@
-"""Language models behind one interface (`base.py`); each back end is one file or folder."""
+"""Language models behind one interface (`language_model`); each back end is a folder."""

@@ -1,4 +1,4 @@
-"""The shipped model: weights, vocabulary and the NumPy runtime that serves them."""
+"""The shipped model: its weights and vocabulary; the runtime is that of `llama`."""
 
 from pathlib import Path
 
