@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.mixtures import Bar
-from core.codec import count_of, limit_in_words, percent
+from core.codec import count_of, limit_in_words, one_line, percent
 
 WIDEST: Final = 40  # characters of a text; files have all of it
 
@@ -31,18 +31,16 @@ def table(columns: Mapping[str, Sequence[object]]) -> list[str]:
     """Return columns under their headings as lines, as wide as they have to be."""
     rows = [
         list(columns),
-        *([_short(cell) for cell in row] for row in zip(*columns.values(), strict=True)),
+        *(
+            [one_line(display(cell), WIDEST) for cell in row]
+            for row in zip(*columns.values(), strict=True)
+        ),
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
         for row in rows
     ]
-
-
-def _short(cell: object) -> str:
-    text = " ".join(display(cell).split())
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 
 def curve_ends(doubts: Mapping[str, NDArray[np.float64]], reason: str) -> list[str]:

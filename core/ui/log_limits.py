@@ -29,15 +29,11 @@ _NOWHERE: Final = logging.NOTSET - 1  # below the level of every handler
 class LogLimits:
     """Makes the records of a log, short, and not too many of them in a minute.
 
-    `make` makes a record of the usual kind; the clock returns seconds.
+    The clock returns seconds.
     """
 
-    def __init__(
-        self,
-        make: Callable[..., logging.LogRecord] = logging.LogRecord,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._make, self._clock = make, clock
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._lock = threading.Lock()
         self._since = clock()
         self._places: Counter[tuple[str, int]] = Counter()
@@ -45,7 +41,7 @@ class LogLimits:
 
     def __call__(self, *args: Any, **kwargs: Any) -> logging.LogRecord:
         """Make a record; one too many goes nowhere."""
-        record = self._make(*args, **kwargs)
+        record = logging.LogRecord(*args, **kwargs)
         try:
             text = record.getMessage()
         except Exception:  # as `logging` does, which says so itself

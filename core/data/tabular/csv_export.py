@@ -27,13 +27,9 @@ def as_it_was(cell: str) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    first = next((c for c in text if not c.isspace() and _is_seen(c)), "")
-    return unicodedata.normalize("NFKC", first).startswith(_FORMULA_STARTS)
-
-
-def _is_seen(character: str) -> bool:
-    """Whether a character is neither a control nor one that only shapes others."""
-    return unicodedata.category(character) not in {"Cc", "Cf"}
+    # Controls, and characters that only shape others, hide no formula.
+    seen = (c for c in text if not c.isspace() and unicodedata.category(c) not in {"Cc", "Cf"})
+    return unicodedata.normalize("NFKC", next(seen, "")).startswith(_FORMULA_STARTS)
 
 
 def to_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:

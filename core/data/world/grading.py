@@ -28,14 +28,14 @@ def find(question: str, *, taught: bool = False) -> Fact | None:
             for relation, trained in relations.items():
                 fact = named.get((relation, field, name))
                 if fact and (trained or not taught):
-                    return fact if _counts_the_same(question, fact) else None
+                    return None if foreign_signs(question, fact) else fact
     return None
 
 
-def _counts_the_same(question: str, fact: Fact) -> bool:
-    """Return whether no sign turns a question into another, as in “−two plus two”."""
+def foreign_signs(question: str, fact: Fact) -> list[str]:
+    """Return the signs that turn a question into another than a fact's, as in “−two plus two”."""
     signs = counting_signs(question)
-    return not signs or any(signs == counting_signs(name) for name in fact.names)
+    return [] if any(signs == counting_signs(name) for name in fact.names) else signs
 
 
 def is_right(answer: str, fact: Fact) -> bool:

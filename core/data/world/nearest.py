@@ -35,6 +35,7 @@ from core.data.world.differences import (
     of_one_of_many,
 )
 from core.data.world.facts import FIELD, MANY, Fact, facts
+from core.data.world.grading import foreign_signs
 from core.data.world.normal_form import counting_signs, normal_form
 from core.once import once
 
@@ -296,7 +297,8 @@ class _Index:
                     continue
                 taught = self._wording(self._facts[owner], alike, weight)
                 similar = float(min(similarity[place], 1.0))
-                missing = self._missing(words, alike, owner) + self._signs(question, owner)
+                signs = foreign_signs(question, self._facts[owner])
+                missing = (*self._missing(words, alike, owner), *signs)
                 otherwise: tuple[str, ...] = ()
                 if similar >= NEAR:
                     otherwise = self._differences(question, owner)
@@ -332,11 +334,6 @@ class _Index:
         own = FactWords(names, self._wordings[relation], bool(self._bare[relation]))
         otherwise = differences(_in_order(typed)[:MOST_WORDS], own, self._number)
         return otherwise and (*signs, *otherwise)
-
-    def _signs(self, typed: str, owner: int) -> tuple[str, ...]:
-        """Return the signs of a question that count, unless a name of the fact has the same."""
-        fact, signs = self._facts[owner], counting_signs(typed)
-        return () if any(signs == counting_signs(name) for name in fact.names) else tuple(signs)
 
     def _decides(self, word: str, alike: Numbers) -> bool:
         """Return whether another fact is meant where a question has this word and that has not."""

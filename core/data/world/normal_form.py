@@ -43,7 +43,9 @@ def normal_form(question: str) -> str:
     seen = "".join(c for c in question if not _is_unseen(c)).replace("´", "'")
     text = _MARKUP.sub(" ", unicodedata.normalize("NFKC", seen))
     text = without_accents(text).casefold().translate(_TO_PLAIN)
-    text = "".join(c if c.isalnum() or c.isspace() else _rest(c) for c in text)
+    # Marks belong to the letters of many scripts; other signs end a word.
+    marks = {c for c in text if unicodedata.category(c).startswith("M")}
+    text = "".join(c if c.isalnum() or c in marks else " " for c in text)
     return " ".join(unicodedata.normalize("NFC", text).split()) or question
 
 
@@ -61,9 +63,3 @@ def counting_signs(question: str) -> list[str]:
 def _is_unseen(sign: str) -> bool:
     """Whether a character only says how others are to be shown, or where a word may break."""
     return not sign.isascii() and (unicodedata.category(sign) == "Cf" or sign in SELECTORS)
-
-
-def _rest(sign: str) -> str:
-    """What becomes of a character that is neither letter, digit nor space."""
-    # Marks belong to the letters of many scripts; other signs end a word.
-    return sign if unicodedata.category(sign).startswith("M") else " "

@@ -49,7 +49,6 @@ LOADING = re.compile(r"\b(loading|warming up|starting|not ready|initiali[sz]ing)
 # What services say to whoever has to pay first: no other request helps.
 UNPAID = re.compile(r"insufficient.(quota|balance|credit|fund)|credit balance", re.IGNORECASE)
 COOLING = re.compile(r"no deployments? available|cool.?down", re.IGNORECASE)  # of a proxy
-# The fields of a request, and what llama.cpp calls them in its refusals.
 # What llama.cpp says with status 500 of a grammar that it cannot follow: it never will.
 GRAMMAR = re.compile(r"\bgrammar\b", re.IGNORECASE)
 # What servers and chat templates say that know no such message, some with status 500.
@@ -60,6 +59,7 @@ NO_SYSTEM = re.compile(
 )
 # What services call the filter that a prompt of theirs did not pass.
 FILTERED = re.compile(r"content_filter|content management policy", re.IGNORECASE)
+# The fields of a request, and what llama.cpp calls them in its refusals.
 FIELDS = re.compile(
     r"(?<![\w\\])(chat_template_kwargs|reasoning_effort|generation_config"
     r"|repetition_penalty|repeat_penalty"

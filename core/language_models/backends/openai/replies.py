@@ -28,10 +28,9 @@ def refusal_of(choice: Reply) -> str:
         return "its filter"
     if reason in TOOLS:
         return "a call of a tool that it does not have"
-    message = choice.get("message")
-    if isinstance(message, dict) and not message.get("content"):
-        return "the model declined" if isinstance(message.get("refusal"), str) else ""
-    return ""
+    message = _message(choice)
+    declines = not message.get("content") and isinstance(message.get("refusal"), str)
+    return "the model declined" if declines else ""
 
 
 def finish_of(choice: Reply) -> str:
