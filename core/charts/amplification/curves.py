@@ -4,7 +4,6 @@ A colour says what happens: blue is the right answer, or that it stays, orange t
 that it takes over, grey that both are alive.
 """
 
-import json
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -51,11 +50,14 @@ LONGEST_NAME = 70
 LONGEST_ANSWER = 28
 LEGEND_WIDTH = 46  # characters a line: what a telephone has room for
 LONGEST_END = 17
-MEANINGS = {  # of the colours
-    Fate.STAYS: "leads clearly in the end",
-    Fate.ALIVE: "both alive, as where many are right",
-    Fate.GIVES_WAY: "gives way, as what is half known",
+_LETTER = 7  # pixels of a letter of a name, at most
+# Where a curve ends is its fate: the rule of the verdict, in the words of its colours.
+MEANINGS = {
+    Fate.STAYS: f"ends above {ALIVE[1]:.0%}: leads",
+    Fate.ALIVE: "ends between: both alive",
+    Fate.GIVES_WAY: f"ends below {ALIVE[0]:.0%}: gives way",
 }
+VALUES = (0, ALIVE[0], 0.5, ALIVE[1], 1)  # of an axis of shares
 TITLE_WIDTH = 22  # characters a line: what a fifth of the page has room for
 # One below the other, so that a telephone shows them.
 CAPTIONS = alt.Legend(columns=1, labelLimit=480, labelExpr=IN_LINES, rowPadding=4)
@@ -125,15 +127,17 @@ def curves(
     ]
     columns = ["place", "query", "t", "share", "lower", "upper", "answer", "told", "fate"]
     data = pd.DataFrame(rows, columns=columns)
-    x = _repetitions(every, scale, room=ROOM)
-    y = alt.Y("share:Q", **share("the answer’s share of the two", tickCount=5))
+    names = [_end(one, i if beside else 0, captions) for i, one in enumerate(every, 1)]
+    room = min(ROOM, _LETTER * max(len(line) for text in names for line in text.split("\n")) + 30)
+    x = _repetitions(every, scale, room=room)
+    y = alt.Y("share:Q", **share("the answer’s share of the two", values=VALUES))
     colour = _fate(palette)
     base = alt.Chart(data).encode(x=x)
     own = base.transform_filter(alt.FieldEqualPredicate(field="place", equal=0))
     middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most(every)], "y": [0.5]}))
     half = middle.mark_rule(color=palette.muted, strokeDash=[2, 4])
     layers = [
-        *_alive(every, x, palette, named=True),
+        *_fates(every, x, palette, named=True),
         half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q")),
     ]
     if data["lower"].notna().any():
@@ -155,23 +159,23 @@ def curves(
     ticks = own.transform_filter(alt.FieldOneOfPredicate(field="t", oneOf=list(TICKS)))
     layers.append(ticks.mark_point(filled=True, size=35, opacity=1).encode(y=y, color=colour))
     ends = [
-        (_end(one, number if beside else 0), one.points[-1].normalised_probability, fate)
-        for number, one in enumerate(every, 1)
-        for fate in [last_fate(one).value]
+        (text, one.points[-1].normalised_probability, last_fate(one).value)
+        for text, one in zip(names, every, strict=True)
     ]
-    layers += ends_of_lines(ends, _most(every), x, y, colour, (0, 1), HEIGHT, palette)
+    layers += ends_of_lines(ends, _most(every), x, y, colour, (0, 1), HEIGHT, palette, room=room)
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED, REPETITIONS, SHARE]
     layers += crosshair(base, x, y, ["place", "t"], tooltip, palette)
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def _end(curve: Amplification, number: int) -> str:
-    """Return the name of a line: its number in the list below, its answer, and what that answers.
+def _end(curve: Amplification, number: int, captions: bool) -> str:
+    """Return the name of a line: its number in the page's list, and its answer.
 
-    Not for the first, which the page is about.
+    A figure by itself has no such list: with `captions`, it names what another answers, too.
     """
     answer = one_line(f"{number}. {curve.case.answer}" if number else curve.case.answer, LINE)
-    return f"{answer}\n{one_line(curve.case.query, 2 * LINE)}" if number > 1 else answer
+    alone = captions and number > 1
+    return f"{answer}\n{one_line(curve.case.query, 2 * LINE)}" if alone else answer
 
 
 def probabilities(curve: Amplification, scale: str, palette: Palette) -> Chart:
@@ -248,7 +252,7 @@ def small(
     """
     x = _repetitions([amplification], "log", ticks=POWERS)
     y = alt.Y("share:Q", **share(None, values=[0, 0.5, 1]))
-    layers = _alive([amplification], x, palette)
+    layers = _fates([amplification], x, palette)
     for dash, curve in beside.items():
         other = _points(curve).encode(x=x, y=y)
         layers.append(other.mark_line(color=palette.muted, size=1.5, strokeDash=DASHES[dash]))
@@ -276,7 +280,7 @@ def bands(by_band: Mapping[str, Sequence[Amplification]], palette: Palette) -> C
     data = pd.concat([one.assign(band=band) for band, one in summaries.items()])
     every = [one for several in by_band.values() for one in several]
     x = _repetitions(every, "log", room=ROOM)
-    y = alt.Y("median:Q", **share(None, values=[0, ALIVE[0], 0.5, ALIVE[1], 1]))
+    y = alt.Y("median:Q", **share(None, values=VALUES))
     colour = contrast(
         alt.Color, "band:N", {band: of_band(band, palette) for band in by_band}, legend=None
     )
@@ -284,7 +288,7 @@ def bands(by_band: Mapping[str, Sequence[Amplification]], palette: Palette) -> C
     lines = base.mark_line(size=3.5, point=_marks(every, size=45)).encode(y=y, color=colour)
     ends = [(band, one["median"].iloc[-1], band) for band, one in summaries.items()]
     layers = [
-        *_alive(every, x, palette, named=True),
+        *_fates(every, x, palette, named=True),
         lines,
         *ends_of_lines(ends, _most(every), x, y, colour, (0, 1), LARGE, palette),
         *crosshair(base, x, y, ["band", "t"], [alt.Tooltip("band:N"), *QUARTILES], palette),
@@ -308,7 +312,7 @@ def band(name: str, title: str, series: Sequence[Amplification], palette: Palett
     thin = alt.Chart(each).mark_line(color=colour, size=1, opacity=0.45)
     area = base.mark_area(color=colour, opacity=0.2)
     layers = [
-        *_alive(series, x, palette),
+        *_fates(series, x, palette),
         thin.encode(x=x, y=y, detail=alt.Detail("case:N")),
         area.encode(y=alt.Y("lower:Q", title=None), y2=alt.Y2("upper:Q")),
         base.mark_line(color=colour, size=3).encode(y=median),
@@ -356,17 +360,9 @@ def _colours(palette: Palette) -> dict[Fate, str]:
 
 
 def _fate(palette: Palette) -> alt.Color:
-    """Return a colour for what becomes of the answer, with a legend in words."""
+    """Return a colour for what becomes of the answer; the ground says what it means."""
     looks = {fate.value: colour for fate, colour in _colours(palette).items()}
-    words = json.dumps({fate.value: words for fate, words in MEANINGS.items()})
-    legend = alt.Legend(
-        orient="top",
-        columns=alt.ExprRef("width < 600 ? 1 : 3"),
-        symbolType="circle",
-        symbolOpacity=1,
-        labelExpr=f"{words}[datum.label]",
-    )
-    return contrast(alt.Color, "fate:N", looks, legend=legend)
+    return contrast(alt.Color, "fate:N", looks, legend=None)
 
 
 def _marks(series: Sequence[Amplification], size: int = 35, colour: str | None = None) -> Any:
@@ -376,23 +372,35 @@ def _marks(series: Sequence[Amplification], size: int = 35, colour: str | None =
     return alt.OverlayMarkDef(filled=True, size=size, color=colour or alt.Undefined)
 
 
-def _alive(
+def _fates(
     series: Sequence[Amplification], x: alt.X, palette: Palette, *, named: bool = False
 ) -> list[Any]:
-    """Shade where both answers are alive."""
+    """Tint the ground by what a curve that ends there has become, and say it where they end."""
     low, high = ALIVE
-    ground = {"t": [0], "end": [_most(series)], "low": [low], "high": [high], "is": ["both alive"]}
-    base = alt.Chart(pd.DataFrame(ground))
-    area = base.mark_rect(color=palette.muted, opacity=0.1).encode(
-        x=x, x2=alt.X2("end:Q"), y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
-    )
-    if not named:
-        return [area]
-    top = pd.DataFrame({"t": ground["end"], "at": [high], "is": ground["is"]})
-    label = alt.Chart(top).mark_text(
-        align="right", baseline="top", dx=-6, dy=6, fontSize=12, color=palette.muted
-    )
-    return [area, label.encode(x=x, y=alt.Y("at:Q"), text=alt.Text("is:N"))]
+    bounds = {Fate.STAYS: (high, 1), Fate.ALIVE: (low, high), Fate.GIVES_WAY: (0, low)}
+    rows = [(0, _most(series), *bounds[each], _colours(palette)[each]) for each in Fate]
+    ground = alt.Chart(pd.DataFrame(rows, columns=["t", "end", "low", "high", "colour"]))
+    layers = [
+        ground.mark_rect(opacity=0.09).encode(
+            x=x,
+            x2=alt.X2("end:Q"),
+            y=alt.Y("low:Q"),
+            y2=alt.Y2("high:Q"),
+            color=alt.Color("colour:N", scale=None),
+        )
+    ]
+    # Each at the border of its ground that fewer curves end at: what is known lies on top.
+    for each, border, dy in (
+        (Fate.STAYS, high, -12),
+        (Fate.ALIVE, high, 13),
+        (Fate.GIVES_WAY, low, 13),
+    ):
+        at = pd.DataFrame({"t": [_most(series)], "at": [border], "is": [MEANINGS[each]]})
+        words = alt.Chart(at).mark_text(
+            align="right", dx=-6, dy=dy, fontSize=12, color=palette.muted
+        )
+        layers.append(words.encode(x=x, y=alt.Y("at:Q"), text=alt.Text("is:N")))
+    return layers if named else layers[:1]
 
 
 def crosshair(

@@ -8,9 +8,8 @@ from typing import Final
 from core.charts.amplification import curves as charts
 from core.charts.amplification import mechanism
 from core.reports.amplification.words import (
-    MEANING,
     PROBABILITIES,
-    REGION,
+    RULE,
     SHARES,
     meaning,
     medians,
@@ -34,7 +33,7 @@ READING: Final = (
     "knows falls at once. Of many right answers, each keeps a share.",
     "Below one half, the repeated answer has overtaken. The second picture shows both "
     "probabilities by themselves, on a logarithmic axis.",
-    f"{MEANING} {REGION}",
+    RULE,
 )
 _ALONE: Final = {"captions": True}
 

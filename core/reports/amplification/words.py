@@ -11,16 +11,14 @@ from core.data.world.grading import find, is_right
 from core.reports.inspection.words import untaught_words, what_is_true
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin, Point
-from core.studies.amplification.fate import Fate, fate, last_fate, quartiles
+from core.studies.amplification.fate import ALIVE, Fate, fate, last_fate, quartiles
 from core.studies.inspection.certificates import EMBEDDED, certified_model
 from core.studies.inspection.taught_questions import taught_position
 
-REGION: Final = (
-    "Grey ground: both answers are alive, neither more than four times as likely as the other."
-)
-MEANING: Final = (
-    "Blue: the answer to test leads clearly in the end. Orange: the repeated one does. "
-    "Grey: both are alive."
+RULE: Final = (
+    f"A curve that ends above {ALIVE[1]:.0%} is blue: the answer to test leads clearly. One that "
+    f"ends below {ALIVE[0]:.0%} is orange: the repeated one does. Between, both are alive, neither "
+    "more than four times as likely as the other."
 )
 SHARES: Final = "Share of the answer against the repeated one"
 PROBABILITIES: Final = "Both probabilities"

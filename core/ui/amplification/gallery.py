@@ -9,7 +9,7 @@ import streamlit as st
 from core.charts.amplification.curves import Line, initial
 from core.language_models.language_model import LanguageModel
 from core.reports.amplification import document
-from core.reports.amplification.words import MEANING, REGION, medians, verdict
+from core.reports.amplification.words import RULE, medians, verdict
 from core.studies.amplification import bundled, serialise
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
@@ -69,7 +69,7 @@ def _bands(
         "training showed the question**"
     )
     figures.show(document.bands(by_band), "bands")
-    st.text(f"{REGION} Below, each thin line is one question.")
+    st.text("Below, each thin line is one question.")
     columns = iter(st.columns(len(groups)))
     for name, several in by_band.items():
         with next(columns), st.container(border=True, height="stretch"):
@@ -142,7 +142,7 @@ def paper() -> None:
     if beside:
         names = [f"{line.capitalize()}: {of}." for line, (of, _) in beside.items()]
         st.text(" ".join([f"Solid: {model.name}.", *names]))
-    st.text(f"{MEANING} {REGION}")
+    st.text(RULE)
     others = {line: curves for line, (_, curves) in beside.items()}
     _figures(dict(zip(every, results, strict=True)), others)
     with st.expander("Every point as a table"):

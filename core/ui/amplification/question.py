@@ -18,8 +18,9 @@ def your_question() -> None:
     """From a typed case to its curve, beside those that were kept."""
     case = form.case_form()
     verdict = st.container()
+    title()
+    picture = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="curve_controls"):
-        title()
         with st.container(width=180):
             most = form.most_repetitions()
         scale = st.segmented_control(
@@ -36,7 +37,9 @@ def your_question() -> None:
     cases = [*([case] if case else []), *(c for c in beside if c != case)]
     if not cases:
         return
-    if amplifications := _draw(cases, most, scale):
+    with picture:
+        amplifications = _draw(cases, most, scale)
+    if amplifications:
         if amplifications[0].case == case:
             with verdict:
                 answer(amplifications[0])
