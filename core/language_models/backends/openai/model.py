@@ -214,6 +214,8 @@ class OpenAICompatible(Scoring):
             )
             try:
                 reply = self._post(abilities, abilities.path, body)
+                if (number := len(self._service.choices(reply))) < n:  # so another provider does it
+                    raise self._takes_fewer(abilities, n, number)
                 choices = self._service.choices(reply, n)
             except http.Rejection as error:
                 if not http.FILTERED.search(error.words):
@@ -340,6 +342,10 @@ class OpenAICompatible(Scoring):
         stored = self._memory().get(self.canonical_name) if self._memory else None
         return OpenAIAbilities.from_json(stored) if stored else None
 
+    def _takes_fewer(self, abilities: OpenAIAbilities, n: int, most: int) -> SmallerRequestsError:
+        self._learn(replace(abilities, candidates=min(abilities.candidates, most)))
+        return SmallerRequestsError(f"{self.name} gives fewer than {n} at once.")
+
     def _forget(self, what: str) -> OtherModelError:
         """Have what was found out forgotten by the models opened from now on.
 
@@ -368,8 +374,7 @@ class OpenAICompatible(Scoring):
             if http.FILTERED.search(error.words) or http.GRAMMAR.search(error.words):
                 raise  # of this one prompt or answer
             if n > 1 and "n" in error.named:
-                self._learn(replace(abilities, candidates=min(abilities.candidates, n // 2)))
-                raise SmallerRequestsError(f"{self.name} takes fewer than {n} at once.") from None
+                raise self._takes_fewer(abilities, n, n // 2) from None
             if self._endpoint.recalled or error.status in http.ABSENT:  # for all questions
                 words = one_line(error.words, http.LONGEST_WORDS)
                 what = (

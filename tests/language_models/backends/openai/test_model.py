@@ -31,6 +31,7 @@ from core.language_models.backends.openai.model import ENDPOINTS, PAIRS_A_CALL, 
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.backends.openai.probe import MOST_PROBES
 from core.language_models.backends.openai.thinking import TAGS, answer_in, has_thought
+from core.language_models.client.batch import BatchingModel
 from core.language_models.errors import (
     CreditError,
     LoadingError,
@@ -510,6 +511,23 @@ def test_as_many_answers_at_once_as_a_server_has_slots(slots, candidates, reques
         found = OpenAICompatible(server.rest).capabilities
         assert found.candidates_a_call == candidates and found.own_log_likelihoods
         assert len(server.exchanges) == requests
+
+
+def test_a_service_that_gives_fewer_answers_than_it_did_is_asked_for_fewer():
+    fewer = [8]
+
+    def after(reply):
+        return reply | {"choices": reply["choices"][: fewer[0]]}
+
+    with serving("chat-none", after=after) as server:
+        model = probed(server)
+        assert model.capabilities.candidates_a_call == 8
+        for most, requests in ((3, 1 + 3), (1, 3 + 8)):
+            fewer[0] = most
+            assert len(BatchingModel(model).sample(PROMPT, 8)) == 8
+            assert model.capabilities.candidates_a_call == most
+            assert len(server.exchanges) == requests
+            server.exchanges.clear()
 
 
 @pytest.mark.parametrize("flavour", ["none", "chat-none", "chat-top", "top"])
