@@ -25,8 +25,9 @@ from core.data.tabular.columns import (
     question_numbers,
     word_of,
 )
-from core.data.tabular.grading import GRADED_BY, RIGHT, WRONG, Grader, Grading, with_labels
+from core.data.tabular.grading import RIGHT, WRONG, Grader, Grading, with_labels
 from core.data.tabular.headings import RIGHT_ANSWERS, is_question_heading
+from core.data.tabular.label_words import GRADED_BY
 from core.data.tabular.labelled_rows import complaint
 from core.data.tabular.repeated_answers import END_OF_THOUGHTS
 from core.data.tabular.suggestions import label_columns, suggest

@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 
 from core.abstention.agreement import CONFIDENCE, Disagreement
 from core.codec import count_of, list_of, one_line
-from core.data.tabular.label_words import heading_words
+from core.data.tabular.label_words import GRADED_BY, heading_words
 
 if TYPE_CHECKING:
     from core.data.tabular.uploads import Upload
 
-#: What the heading of labels begins with that says who made them, also in a file that comes back.
-GRADED_BY: Final = "graded by "
 RIGHT, WRONG, NO_LABEL = "right", "wrong", ""
 SKIP: Final = "skip"  # of a row of which a person cannot tell
 VALUES: Final = {RIGHT: 1.0, WRONG: 0.0, SKIP: np.nan}

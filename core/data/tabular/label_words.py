@@ -1,7 +1,8 @@
 """What words of labels mean, and which of them need their heading for it.
 
-"correct" and "FAIL" judge an answer by themselves. "1" and "yes" only affirm what the heading
-says: under "is_hallucination" they mean wrong, and under "label" nobody knows what.
+"correct" and "FAIL" judge by themselves, where the heading leaves it at the answer. "1" and "yes"
+only affirm what the heading says: under "is_hallucination" they mean wrong, and under "label"
+nobody knows what.
 """
 
 import re
@@ -84,10 +85,14 @@ _NUMBERED = re.compile(r"\bis 0\b|^[01] |\b(acc|accuracy|pass|em|top|hits?) ([02
 _OF_ANY_TEST = frozenset({"c", "i", "pass", "passed", "fail", "failed"}) | {
     *("supported", "unsupported", "factual", "bestanden", "durchgefallen")
 }
+#: What the heading of labels begins with that says who made them, also in a file that comes back.
+GRADED_BY = "graded by "
 _OF_ANSWERS = re.compile(
     r"annotat(ion|or)s?|human|expert|reviewer|status|outcome|quality|truth(ful|fulness)?|"
     r"match|includes|pattern|exact|qa|fact|math|f1|"  # scorers of Inspect
-    r"assessment|bewertung|urteil|note|faithful(ness)?|grounded(ness)?|check(ed)?|mark(ed)?|[a-z]"
+    r"assessment|bewertung|beurteilung|auswertung|urteil|ergebnis|note|résultat|évaluation|"
+    r"resultado|evaluación|оценка|"
+    r"faithful(ness)?|grounded(ness)?|check(ed)?|mark(ed)?|[a-z]"
 )
 #: Of several answers one is right, and nobody knows which: “pass@10”.
 _OF_SEVERAL = re.compile(r"@\s*(?!1\b)[0-9]")
@@ -152,6 +157,8 @@ def is_judgement(word: str, heading: str, others: frozenset[str]) -> bool:
 
 def _is_of_answers(heading: str) -> bool:
     """Return whether no word of a heading names what else than an answer is judged."""
+    if heading.casefold().startswith(GRADED_BY):
+        return True
     kinds = (_PLAIN, _PLAIN_OF_WRONG, _RIGHTNESS, _OF_ANSWERS)
     return all(
         any(kind.fullmatch(word) for kind in kinds) or _WRONGNESS.search(word)
@@ -160,9 +167,12 @@ def _is_of_answers(heading: str) -> bool:
 
 
 def rightness_of(word: str, heading: str, others: frozenset[str]) -> bool | None:
-    """Return whether one of `RIGHT` or `WRONG` means right beside `others` of its column."""
+    """Return whether one of `RIGHT` or `WRONG` means right beside `others` of its column.
+
+    None where nobody knows, as of “correct” under “spelling”.
+    """
     if is_judgement(word, heading, others):
-        return word in RIGHT
+        return word in RIGHT if _is_of_answers(heading) else None
     meaning = None if word in _JUDGED_RIGHT | _JUDGED_WRONG else affirmation_is_right(heading)
     if meaning is None or (word in WRONG and _ONE_SIDED.search(heading_words(heading))):
         return None

@@ -13,8 +13,9 @@ from core.abstention.drift import FALSE_ALARMS, FEWEST, Drift, drift
 from core.abstention.policy import Policy, check_rows, own_direction
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.grading import GRADED_BY, RIGHT, WRONG
+from core.data.tabular.grading import RIGHT, WRONG
 from core.data.tabular.headings import plain_heading
+from core.data.tabular.label_words import GRADED_BY
 from core.data.tabular.labelled_rows import LabelledRows, doubts_of
 from core.data.tabular.mixed_rows import other_settings
 from core.data.tabular.no_answers import silent_rows

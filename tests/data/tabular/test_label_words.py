@@ -76,9 +76,11 @@ def test_words_that_judge_need_no_heading_and_words_that_affirm_do():
     assert [right(word, "label") for word in ("1", "yes", "0", "no")] == [None] * 4
     # Whoever met no error and did not refuse may be wrong all the same.
     assert [right(word, "refused") for word in ("true", "false")] == [False, None]
-    # Any test may be passed.
-    for heading in ("format_check", "latency", "jailbreak", "pii_check", "refusal_test"):
-        assert right("pass", heading) is right("c", heading) is None
+    # Any test may be passed, and anything right.
+    for heading in ("format_check", "latency", "spelling", "political_leaning", "refusal_test"):
+        assert not {right(word, heading) for word in ("pass", "c", "right", "incorrect")} - {None}
+    for heading in ("Ergebnis", "gpt label", "graded by the rule “same answer”", ""):
+        assert (right("pass", heading), right("wrong", heading)) == (True, False)
     assert right("supported", "image_input") is None
     assert (right("pass", "human_check"), right("c", "verdict")) == (True, True)
     assert right("falsch", "verdict", "richtig") is False

@@ -207,10 +207,10 @@ def test_what_no_heading_calls_right_is_proposed_and_of_two_neither():
 def test_a_score_that_is_the_label_certifies_nothing():
     """A trace tool's long form has both in one column: it is the label wherever that counts."""
     rows = [["a", "1", "correct"], ["b", "0", "wrong"], ["c", "0.7", ""]]
-    columns = meaning(scored(ScoreColumn("value", True, "said")), said=[("", OUT)])
+    columns = meaning(scored(ScoreColumn("value", True, "verdict")), verdict=[("", OUT)])
     for turned in (rows, [[a, {"1": "0", "0": "1"}.get(b, b), c] for a, b, c in rows]):
-        upload = table(["question", "value", "said"], *turned)
-        assert "“value” is no score: in every row it says the same as “said”" in refused(
+        upload = table(["question", "value", "verdict"], *turned)
+        assert "“value” is no score: in every row it says the same as “verdict”" in refused(
             upload, columns
         )
 
