@@ -22,6 +22,8 @@ MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own
 NAME_WIDTH: Final = alt.ExprRef("max(130, width / 2 - 40)")  # of a source: two have room
 OTHERS: Final = "other sources"
+#: Of AUROCs: the line of chance with its name, the axis, and how they are written.
+AUROCS: Final = (0.5, "no better than chance"), "wrong answer doubted more (AUROC)", ".0%"
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 
 

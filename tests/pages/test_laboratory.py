@@ -51,13 +51,13 @@ def test_opens_on_the_claims_and_looks_closer_at_one_as_it_is_shipped():
     assert badges(page) == sorted(words, key=(BROKEN, WEAK, HELD).index)  # the worst first
     assert len(pictures(page)) == 7
     assert {ruling.number for ruling in rulings} <= {*texts(page)}
-    tried = "Tried on the embedded model: of 7 claims, 2 held, 3 held weakly and 2 did not hold."
+    tried = "7 claims, tried where the truth is known: 2 hold, 3 in part, 2 do not."
     assert page.header[0].value == tried
-    assert {f"For you: {ruling.consequence}" for ruling in rulings} <= {*texts(page)}
+    assert {ruling.consequence for ruling in rulings} <= {*texts(page)}
     press(page, "claim_estimator_open")
     assert page.query_params["experiment"] == "estimator"
     (finding,) = results_of("estimator")
-    claimed = "Claimed: With enough samples, the doubt is exact. Held: 218 samples"
+    claimed = "Claimed: With enough answers, the doubt is exact. Holds: 218 answers"
     assert texts(page)[0].startswith(claimed) and texts(page)[1] == finding.sentence
     assert said(page, "Asks no model.")
     assert len(pictures(page)) == 3 and command(page) == "python -m core laboratory estimator"

@@ -18,7 +18,7 @@ from core.studies.laboratory.bundled import results_of
 from tests.charts.drawing import check, drawn
 
 FOUND = {
-    "estimator": (HELD, "218 samples"),
+    "estimator": (HELD, "218 answers"),
     "missing_mass": (HELD, "0 of 200"),
     "theorem": (BROKEN, "44 of 160"),
     "hallucination": (WEAK, "1.74 nats"),
@@ -97,15 +97,13 @@ def test_the_bound_holds_only_where_it_could_fail():
 
 def test_only_a_search_is_said_not_to_change_with_seed_and_temperature():
     finding = found(claim := CLAIMS["Is a score stable?"])
-    assert (
-        "untouched: its search is deterministic, and 10 of the 17" in picture_of(claim, finding).alt
-    )
+    assert "10 of the 17 draw answers by chance" in picture_of(claim, finding).alt
     assert "if drawn" in drawn(claim.chart(finding.drawn, LIGHT))
     finding.columns["value"] = [
         "drawn" if value == "likeliest" else value for value in finding.columns["value"]
     ]
     finding.drawn["panels"]["seed"]["usual"][0] = True
-    assert "deterministic" not in picture_of(claim, finding).alt
+    assert "by chance" not in picture_of(claim, finding).alt
     assert "if drawn" not in drawn(claim.chart(finding.drawn, LIGHT))
 
 
@@ -130,7 +128,7 @@ def test_a_fact_that_the_section_calls_firm_need_not_be_one_known_by_heart():
     firm = found(claim := CLAIMS["Why does it give way?"])
     order = np.argsort(firm.drawn["measures"]["overlap"])[-75:]
     assert np.mean(np.array(firm.drawn["band"])[order] == "by heart") < 0.5
-    assert claim.rule(firm).consequence.endswith("of facts known by heart, 99% resist.")
+    assert claim.rule(firm).consequence.endswith("known by heart, 99% resist.")
 
 
 def test_what_may_be_chance_is_not_held():

@@ -1,13 +1,14 @@
 """What the laboratory's cards show: each claim in one small picture, in two colours."""
 
+import math
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts.evaluation import AUROCS, Estimate, estimates
 from core.charts.laboratory.deciding import CHANGED, KEPT, verdict
-from core.charts.laboratory.forest import forest
 from core.charts.laboratory.pictures import CurveColumns, PictureContent, curves, on_logarithms
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, share, theme
 from core.codec import one_line
@@ -15,7 +16,6 @@ from core.studies.laboratory.deciding import TITLES, Factor
 
 HEIGHT = 210  # pixels of a picture, all of it: the cards of a row are alike
 MOST_ANSWERS = 6
-ROOM = 115  # pixels for the names at the ends of the lines
 NO_TICKS: dict[str, Any] = {"ticks": False, "domain": False}
 PLAIN: dict[str, Any] = {"fontSize": 12, "fontWeight": "normal"}
 OURS, COUNTS, UNSEEN, LIMITS = "this program", "counting alone", "not seen yet", "its limits"
@@ -29,8 +29,8 @@ def estimator(content: PictureContent, palette: Palette) -> Chart:
     every = [value for line in lines.values() for value in line if value > 0]
     y = on_logarithms("error", min(every), max(every))
     columns = {name: CurveColumns([v or None for v in line]) for name, line in lines.items()}
-    looks: dict[str, Any] = {"muted": [COUNTS], "height": HEIGHT, "room": ROOM}
-    return curves(content["k"], columns, palette, x="samples", y=y, **looks)
+    looks: dict[str, Any] = {"muted": [COUNTS], "height": HEIGHT, "room": 0}
+    return curves(content["k"], columns, palette, x="answers", y=y, **looks)
 
 
 def missing_mass(content: PictureContent, palette: Palette) -> Chart:
@@ -38,8 +38,8 @@ def missing_mass(content: PictureContent, palette: Palette) -> Chart:
     low, high = content["limits"]
     columns = {UNSEEN: CurveColumns(content["missing"][1]), LIMITS: CurveColumns(high, low, high)}
     y = alt.Y("middle:Q", **share("share not seen yet", tickCount=4))
-    looks: dict[str, Any] = {"muted": [LIMITS], "height": HEIGHT, "room": ROOM}
-    return curves(content["k"], columns, palette, x="samples", y=y, ends=(0.0, 1.0), **looks)
+    looks: dict[str, Any] = {"muted": [LIMITS], "height": HEIGHT, "room": 0}
+    return curves(content["k"], columns, palette, x="answers", y=y, ends=(0.0, 1.0), **looks)
 
 
 def theorem(content: PictureContent, palette: Palette) -> Chart:
@@ -142,7 +142,8 @@ def yielding(content: PictureContent, palette: Palette) -> Chart:
 
 def scores(content: PictureContent, palette: Palette) -> Chart:
     """How well mutual information and entropy find wrong answers."""
-    names = {"Mutual information": "M.I.", "Semantic entropy": "S.E."}
-    rows = {words: content["scores"][name] for words, name in names.items()}
-    title = "wrong answer doubted more; 50% is chance"
-    return forest(rows, title, [0.4, 1.0], palette, beside=0.5, form=".0%")
+    rows = []
+    for score, name in (("mutual_information", "M.I."), ("semantic_entropy", "S.E.")):
+        value, low, high = (math.nan if end is None else end for end in content["scores"][name])
+        rows.append(Estimate(score, value, low, high, is_main=name == "M.I."))
+    return estimates(rows, *AUROCS, palette)

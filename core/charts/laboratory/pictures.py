@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.line_labels import before_names, ends_of_lines
-from core.charts.theme import DASHES, Chart, Palette, contrast, theme
+from core.charts.theme import DASHES, Chart, Palette, contrast, lines_apart, theme
 from core.studies.laboratory.settings import always
 
 PictureContent = Mapping[str, Any]
@@ -79,7 +79,7 @@ def curves(
     muted : sequence of str
         Names of those that are there to compare with: grey.
     room : int
-        Pixels for the names at the ends.
+        Pixels for the names at the ends; with none, they stand in a legend below.
     """
     frames = [
         pd.DataFrame(
@@ -102,8 +102,11 @@ def curves(
     colours = {n: palette.categories[i % len(palette.categories)] for n, i in at.items()}
     colours |= dict.fromkeys(muted, palette.muted)
     dashes = {n: DASHES[i % len(DASHES)] for n, i in at.items()}
-    color = contrast(alt.Color, "name:N", colours, legend=None)
-    dash = contrast(alt.StrokeDash, "name:N", dashes, legend=None)
+    if room:
+        color = contrast(alt.Color, "name:N", colours, legend=None)
+        dash = contrast(alt.StrokeDash, "name:N", dashes, legend=None)
+    else:
+        color, dash = lines_apart("name:N", colours, dashes, orient="bottom", columns=2)
     across = alt.X(
         "k:Q",
         title=x,
@@ -137,15 +140,16 @@ def curves(
             .mark_rule(color=palette.text, strokeDash=[6, 4], strokeWidth=1.5, clip=True)
             .encode(x=across, x2=alt.X2("end:Q"), y=alt.Y("exact:Q"))
         )
-    last = data.dropna(subset=["middle"]).groupby("name", sort=False)["middle"].last()
-    axis: Any = y.to_dict()
-    scale = axis["scale"]
-    layers += ends_of_lines(
-        [(str(name), float(value), str(name)) for name, value in last.items()],
-        *(max(k), across, y, color, scale["domain"], height - AXIS, palette),
-        room=room,
-        logarithmic=scale.get("type") == "log",
-    )
+    if room:
+        last = data.dropna(subset=["middle"]).groupby("name", sort=False)["middle"].last()
+        axis: Any = y.to_dict()
+        scale = axis["scale"]
+        layers += ends_of_lines(
+            [(str(name), float(value), str(name)) for name, value in last.items()],
+            *(max(k), across, y, color, scale["domain"], height - AXIS, palette),
+            room=room,
+            logarithmic=scale.get("type") == "log",
+        )
     return theme(alt.layer(*layers).properties(height=height), palette)
 
 

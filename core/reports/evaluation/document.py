@@ -76,8 +76,7 @@ def aurocs(measured: RunMeasures) -> Picture:
     ]
     each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
     alt = f"AUROC, the largest first: {'; '.join(each)}."
-    axis = "wrong answer doubted more (AUROC)"
-    content = rows, (0.5, "no better than chance"), axis, ".0%"
+    content = rows, *charts.AUROCS
     return Picture("Which doubt finds the wrong answers", alt, charts.estimates, content)
 
 

@@ -18,7 +18,7 @@ from core.studies.laboratory.deciding import TITLES, Factor
 from core.studies.laboratory.experiment import Finding
 
 EXACT: Final = 0.001  # nats: what an estimate is off by that counts as exact
-HELD, WEAK, BROKEN = "Held", "Held weakly", "Did not hold"
+HELD, WEAK, BROKEN = "Holds", "Holds in part", "Does not hold"
 _WEAK: Final = 0.3  # a rank correlation below it
 _SEARCH: Final = Sampling.LIKELIEST.value
 _OF_DRAWS: Final = (TITLES[Factor.SEED], TITLES[Factor.TEMPERATURE])
@@ -49,13 +49,13 @@ def _estimator(finding: Finding) -> Ruling:
     far = [at for at, off in enumerate(error) if not off < EXACT]
     first = far[-1] + 1 if far else 0
     if first == len(k):
-        meaning = f"of error after {k[-1]:,} samples"
+        meaning = f"of error after {k[-1]:,} answers"
         return Ruling(BROKEN, f"{error[-1]:.3f}", meaning, "More answers need not mend a doubt.")
     return Ruling(
         HELD,
-        f"{k[first]:,} samples",
-        f"bring the error below {EXACT} nats, of {finding.values['n']} coordinates",
-        "A doubt near the limit is worth more answers.",
+        f"{k[first]:,} answers",
+        f"are enough for an error below {EXACT} nats",
+        "Near the limit of doubt, ask for more answers.",
     )
 
 
@@ -65,10 +65,10 @@ def _missing_mass(finding: Finding) -> Ruling:
     allowed = 1 - float(finding.values["confidence"])
     trials = int(finding.values["samples"])
     number = f"{round(beyond * trials):,} of {trials:,}"
-    meaning = f"trials break the limits; {round(allowed * trials):,} may by chance"
+    meaning = f"trials leave the limits; by chance, {round(allowed * trials):,} might"
     if beyond > allowed:
         return Ruling(BROKEN, number, meaning, "More may be unseen than is said.")
-    consequence = "How much may be unseen is known: if it is much, the verdict is “Can’t tell yet”."
+    consequence = "Where too much may be unseen, the verdict is “Can’t tell yet”: ask for more."
     return Ruling(HELD, number, meaning, consequence)
 
 
@@ -76,8 +76,8 @@ def _theorem(finding: Finding) -> Ruling:
     columns: Any = finding.columns
     held, total = finding.drawn["held"], len(columns["D ≥ I"])
     if held < total:
-        meaning = "questions break it"
-        consequence = "High doubt need not mean far from the truth."
+        meaning = "questions have more doubt than distance from the truth"
+        consequence = "High doubt need not mean a wrong answer."
         return Ruling(BROKEN, f"{total - held:,} of {total:,}", meaning, consequence)
     # Where right answers are independent it is arithmetic: the documents alone can break it.
     by_documents = zip(
@@ -85,14 +85,13 @@ def _theorem(finding: Finding) -> Ruling:
     )
     breaks = [below for below, divergence in by_documents if divergence is not None]
     consequence = (
-        "The theorem takes right answers as independent, which those in the documents are not. "
-        f"Where they are, it held on all {total:,}: high doubt means far from the truth. Low doubt "
-        "proves nothing."
+        "Low doubt proves nothing. High doubt means far from the truth where right answers are "
+        f"independent: there it held on all {total:,}. In the documents they are not."
     )
     return Ruling(
         BROKEN if any(breaks) else HELD if breaks else WEAK,
         f"{sum(breaks):,} of {len(breaks):,}",
-        "questions have more, by their training documents",
+        "questions have more doubt than distance, by the training documents",
         consequence,
     )
 
@@ -106,16 +105,12 @@ def _hallucination(finding: Finding) -> Ruling:
     stands = largest_that_stands(len(q))
     seen = stands < information <= divergence
     number = f"{information:.2f} nats"
-    meaning = f"of doubt; what stands has {stands:.2f} at most"
+    meaning = f"of doubt; an answer that stands has {stands:.2f} at most"
     if not seen:
         return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
     # One question, chosen by hand: of others, and of lists that were never taught, some are not.
-    return Ruling(
-        WEAK,
-        number,
-        meaning,
-        "Right or wrong, this guess is withheld. Not all are: see Evaluation.",
-    )
+    consequence = "This guess is withheld. Not every one is: see “never seen” on Calibration."
+    return Ruling(WEAK, number, meaning, consequence)
 
 
 def _deciding(finding: Finding) -> Ruling:
@@ -132,27 +127,26 @@ def _deciding(finding: Finding) -> Ruling:
     draws = sum(setting in _OF_DRAWS for setting in changes)
     number = f"{len(changes)} of {len(is_stable)}"
     questions = count_of(finding.drawn["questions"], "question")
-    meaning = f"other settings change the verdict on {questions}"
+    meaning = f"other settings change the verdict, on {questions}"
     if not changes:
         word = HELD if finding.drawn["questions"] > 1 else WEAK
         return Ruling(word, number, meaning, "Other settings would have given the same verdict.")
-    consequence = "Promises hold with usual settings alone."
+    consequence = "Keep the usual settings: these alone have a promise."
     if draws and (_SEARCH, True) in zip(of["value"], of["in use"], strict=True):
-        consequence = (
-            f"The usual verdict is untouched: its search is deterministic, and {draws} of the "
-            f"{len(changes)} draw by chance. {consequence}"
-        )
+        consequence += f" {draws} of the {len(changes)} draw answers by chance."
     return Ruling(BROKEN, number, meaning, consequence)
 
 
 def _yielding(finding: Finding) -> Ruling:
     value, low, _ = finding.drawn["intervals"]["overlap with the large components"]
     (_, least), *_, (_, most) = cards.quarters(finding.drawn)
-    meaning = f"of its firmest facts resist, {least:.0%} of its loosest"
+    meaning = f"of the facts that it calls firmest resist, {least:.0%} of the loosest"
     number, heart = f"{most:.0%}", Band.BY_HEART.value
     facts = zip(finding.drawn["band"], finding.drawn["turns"], strict=True)
     resist = [turns is None for band, turns in facts if band == heart]
-    consequence = f"Training tells more: of facts known {heart}, {np.mean(resist or 0):.0%} resist."
+    consequence = (
+        f"How well a fact was learnt tells more: known {heart}, {np.mean(resist or 0):.0%} resist."
+    )
     if low is None or not low > 0 or not most > least:
         return Ruling(BROKEN, number, meaning, consequence)
     return Ruling(WEAK if value < _WEAK else HELD, number, meaning, consequence)
@@ -163,10 +157,11 @@ def _scores(finding: Finding) -> Ruling:
     (value, low, _), (other, _, high) = scores["M.I."], scores["S.E."]
     # Held weakly at most: the lists that were never taught, where it errs, are not asked here.
     word = BROKEN if None in (low, high) or not low > high else WEAK  # by no more than chance
-    meaning = f"of pairs: a wrong answer has more doubt than a right one; by entropy {other:.0%}"
+    questions = count_of(finding.drawn["questions"], "question")
+    meaning = f"of pairs of {questions}: the wrong one is doubted more; by entropy {other:.0%}"
     consequence = (
-        "Entropy takes many right answers for doubt; the verdict does not. Evaluation asks lists "
-        "never taught, too: its share is lower, and no lead is shown."
+        "Many right answers alone are no reason for doubt. Evaluation also asks lists that were "
+        "never taught: it finds less there, and no lead is shown."
         if word is not BROKEN
         else "Mutual information is not shown to be a better ground for a verdict than entropy."
     )
@@ -176,13 +171,16 @@ def _scores(finding: Finding) -> Ruling:
 #: By the question of the page, in its order.
 CLAIMS: Final[dict[str, LaboratoryClaim]] = {
     "Is the estimate right?": LaboratoryClaim(
-        "With enough samples, the doubt is exact.", "estimator", cards.estimator, _estimator
+        "With enough answers, the doubt is exact.", "estimator", cards.estimator, _estimator
     ),
     "How many samples?": LaboratoryClaim(
-        "What was not seen stays within limits.", "missing_mass", cards.missing_mass, _missing_mass
+        "How much was not seen is known within limits.",
+        "missing_mass",
+        cards.missing_mass,
+        _missing_mass,
     ),
     "Is a score stable?": LaboratoryClaim(
-        "The verdict does not depend on the settings.", "deciding", cards.deciding, _deciding
+        "The verdict does not depend on settings.", "deciding", cards.deciding, _deciding
     ),
     "Does the bound hold?": LaboratoryClaim(
         "Doubt is never above the distance from the truth.", "theorem", cards.theorem, _theorem
@@ -194,7 +192,7 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         _hallucination,
     ),
     "Why does it give way?": LaboratoryClaim(
-        "The paper’s reason tells which facts resist repetition.",
+        "The paper’s explanation tells which facts resist repetition.",
         "yielding",
         cards.yielding,
         _yielding,

@@ -27,8 +27,8 @@ def cards() -> None:
     held, weak, broken = map(words.count, (HELD, WEAK, BROKEN))
     with st.container(key="laboratory_sentence_of_all"):
         st.header(
-            f"Tried on the embedded model: of {len(words):d} claims, {held:d} held, {weak:d} held "
-            f"weakly and {broken:d} did not hold.",
+            f"{len(words):d} claims, tried where the truth is known: {held:d} hold, {weak:d} in "
+            f"part, {broken:d} do not.",
             anchor=False,
         )
     # What failed is seen first, and in full width.
@@ -51,7 +51,7 @@ def _card(question: str, ruling: Ruling) -> None:
         st.text(ruling.meaning)
     figures.show(picture_of(claim, results_of(claim.experiment)[0]), key, height=HEIGHT)
     with st.container(key=f"claim_end_{claim.experiment}"):
-        st.text(f"For you: {ruling.consequence}")
+        st.text(ruling.consequence)
         st.button(
             "Look closer",
             key=f"{key}_open",

@@ -26,8 +26,7 @@ def results(finding: Finding, place: str = "") -> None:
     for claim in CLAIMS.values():
         if claim.experiment == finding.experiment and finding is results_of(claim.experiment)[0]:
             ruling = claim.rule(finding)
-            consequence = f"For you: {ruling.consequence}"
-            sentences = [heading(claim, ruling), finding.sentence, consequence]
+            sentences = [heading(claim, ruling), finding.sentence, ruling.consequence]
     first, *others = sentences
     with st.container(key=f"laboratory_sentence{place}"):
         st.text(first)
