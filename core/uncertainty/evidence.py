@@ -27,10 +27,7 @@ ComparedTuples = tuple[Sequence[str], ArrayLike]
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """How answers are clustered and the mutual information is stabilised; asks the model nothing.
-
-    Raises `ValueError` if a number is out of its range.
-    """
+    """How answers are clustered and the mutual information stabilised; asks the model nothing."""
 
     # A key of ``similarity.SIMILARITIES``, or the name of a similarity whose matrix is given.
     similarity: str = DEFAULT
@@ -39,10 +36,6 @@ class Hyperparameters:
     # have none.
     gamma_1: float = 0.0
     gamma_2: float = 0.0
-
-    def __post_init__(self) -> None:
-        validation.threshold(self.threshold)
-        validation.stabilisers(self.gamma_1, self.gamma_2)
 
     @property
     def gammas(self) -> dict[str, float]:

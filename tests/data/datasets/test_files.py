@@ -60,13 +60,7 @@ def test_lines_are_counted(tmp_path):
         ('{"Data": {}}', "The JSON object in the file has no array “Data”."),
         ('{"Data" []}', "Line 1: the JSON is broken here; a key is expected."),
         ("{7: []}", "Line 1: the JSON is broken here; a key is expected."),
-        ('{"Data":\n[{}, 7]}', "Line 2: an entry of the array is not an object"),
-        ('{"Data": [{}\n{}]}', "Line 2: the array neither continues nor ends here"),
-        ('{"Data": [{}]}\n{}', "Line 2: there is more text after the array"),
         ('{"Data": [\n{"a": }]}', "Line 2: the JSON is broken here"),
-        ('{"Data": [\n{"a": 1', "Line 2: the JSON is broken here"),
-        ('{"Data": [{"a": 1, "a": 2}]}', "Line 1: the object here has the key “a” more than once"),
-        ('{"Data": [' + "[" * 100_000, "Line 1: the JSON is nested too deeply"),
         (b'{"Data": [{"a": "\xe9"}]}', "is not UTF-8"),
     ],
 )

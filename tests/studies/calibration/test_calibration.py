@@ -632,14 +632,6 @@ def test_a_half_without_wrong_answers_is_of_a_file_that_has_some():
     assert all(part.policy is not None for part in parts)
 
 
-def test_empty_labels_that_mean_wrong_are_wrong():
-    found = study.calibrate(
-        of_one_kind("1", "", {"": Meaning.WRONG}), Target(0.05, 0.85, "ltt", "doubt")
-    )
-    # P(Bin(52, 5 %) ≤ 1) is 26 %: only the fifty right ones, and none of the wrong, are answered.
-    assert (found.policy.answered, found.policy.errors, found.policy.left_out) == (50, 0, 0)
-
-
 def test_rows_left_out_stand_in_the_policy():
     rows = [(f"q{i}", i / 100, "" if i % 4 == 3 else int(i < 80)) for i in range(100)]
     content = csv_file(["q", "doubt", "correct"], rows)
