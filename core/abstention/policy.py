@@ -29,6 +29,9 @@ FORMAT: Final = "believe-policy"
 # Readers of 1 know answers of the usual limit alone, of 2 the first rule of answers.
 VERSION: Final = 3
 
+#: Stands before a promise that nobody here checked, and before what came of it.
+NOT_VERIFIED: Final = "Not verified"
+
 GUARANTEES: Final = {
     "ltt": "Learn-then-Test",
     "crc": "conformal risk control",
@@ -186,6 +189,8 @@ class Policy:
     selection: str = ""
     # Of the answered, how many are wrong by `codebook.other`; None where there are no such labels.
     other_errors: int | None = None
+    # Whether it came from a file or another person: nobody here checked the labels that made it.
+    from_file: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
@@ -278,7 +283,8 @@ class Policy:
     @property
     def sentence(self) -> str:
         """The guarantee in words, or that there is none."""
-        return self.promise + self.agreement + self.payment
+        unmarked = self.promise + self.agreement + self.payment
+        return f"{NOT_VERIFIED}: {unmarked}" if self.from_file and self.has_guarantee else unmarked
 
     @property
     def promise(self) -> str:
@@ -434,7 +440,7 @@ def _version(pipeline: Pipeline | None) -> int:
 
 def to_dict(policy: Policy) -> dict[str, Any]:
     """Return the policy as JSON knows it, with the guarantee in words beside the numbers."""
-    return {
+    whole = {
         "format": FORMAT,
         "version": _version(policy.pipeline),
         "guarantee": policy.sentence,
@@ -444,6 +450,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
         **asdict(policy),
         "threshold": finite(policy.threshold),
     }
+    return {name: each for name, each in whole.items() if name != "from_file" or each}
 
 
 def to_json(policy: Policy) -> str:

@@ -8,12 +8,12 @@ these answers, so every such result is marked.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from core.abstention import policy as policies
 from core.abstention import policy_files
-from core.abstention.policy import Policy, PolicyError
+from core.abstention.policy import NOT_VERIFIED, Policy, PolicyError
 from core.codec import encode
 from core.language_models.language_model import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
 from core.reports.amplification.words import to_dict, verdict
@@ -35,8 +35,6 @@ MOST_CURVES: Final = 7  # as many as a chart can tell apart
 FROM_FILE: Final = (
     "Opened from a file. Nobody checked that the model named here gave these answers."
 )
-#: Stands before what came of it: a list has no room for more, and such a verdict is none of ours.
-NOT_VERIFIED: Final = "Not verified"
 _TEXT: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # in JSON; one that is cut, too
 _MARK: Final = "from_file"
 _ANSWERS: Final = ("texts", "samples", "seconds", "text", "greedy", "others")
@@ -161,12 +159,12 @@ def _is_curve(content: Any) -> bool:
 
 def _policy(content: bytes) -> OpenedResult:
     try:
-        policy = policy_files.from_json(content)
+        policy = replace(policy_files.from_json(content), from_file=True)
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
-    whole = policies.to_dict(policy) | {_MARK: True}
     promise = f"{NOT_VERIFIED}: {in_short(policy)}"
-    return OpenedResult("policy", *about(policy), promise, encode(whole, indent=2))
+    payload = encode(policies.to_dict(policy), indent=2)
+    return OpenedResult("policy", *about(policy), promise, payload)
 
 
 def about(policy: Policy) -> tuple[str, str]:

@@ -11,8 +11,9 @@ from typing import Final
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
+from core.abstention.policy import NOT_VERIFIED
 from core.reports.inspection.words import STAMPS, Headline, outcome, read_outcome
-from core.reports.result_files import MAX_BYTES, NOT_VERIFIED
+from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
 from core.store.results import ResultPage, Summary

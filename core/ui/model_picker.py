@@ -11,11 +11,11 @@ from typing import Any, Final
 import streamlit as st
 
 from core import settings
+from core.abstention.policy import NOT_VERIFIED
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
 from core.language_models.registry import BACK_ENDS
 from core.language_models.trial import QUESTIONS
-from core.reports.result_files import NOT_VERIFIED
 from core.store.errors import StoreError
 from core.studies.costs import calls
 from core.studies.evaluation.recorded_answers import recorded_answers

@@ -9,8 +9,8 @@ from core.abstention.policy import GUARANTEES, Belief, Policy, PolicyError
 from core.abstention.policy_files import from_json
 from core.codec import count_of, one_line
 from core.language_models.errors import ModelError
-from core.reports.result_files import is_from_file
 from core.store.errors import StoreError, UnknownResultError
+from core.store.results import Result
 from core.studies.inspection.certificates import certified_model, default_caution, default_policy
 from core.studies.inspection.inspection import cannot_decide
 from core.ui import frame, model
@@ -22,7 +22,6 @@ from core.ui.storage import open_saved, storage
 IN_USE: Final = "policy_in_use"
 ID: Final = "policy_in_use_id"  # under which it is saved
 CAUTION: Final = "policy_in_use_caution"  # where its promise does not hold, as a sentence
-UNVERIFIED: Final = "policy_in_use_unverified"  # whether it came from elsewhere
 UNKNOWN: Final = (
     "Whether it holds for each group by itself was not checked: the file of a policy names no "
     "groups. On Calibration, its labelled rows say it."
@@ -48,7 +47,7 @@ def badge(*, fits: bool = True) -> None:
         label = "No policy is certified"
     elif not (fits and _is_of(policy)):
         label = "The policy does not fit"
-    elif policy.has_guarantee and st.session_state.get(UNVERIFIED):
+    elif policy.has_guarantee and policy.from_file:
         label = "The policy is not verified"
     elif policy.method == "ltt" and policy.confidence is not None:
         # No confidence is rounded to certainty.
@@ -73,7 +72,7 @@ def _about(policy: Policy | None, *, fits: bool) -> None:
     else:
         if not (fits and _is_of(policy)):
             st.text(cannot_decide(policy) or NO_FIT)
-        if st.session_state.get(UNVERIFIED):
+        if policy.from_file:
             st.text(NOT_CHECKED)
         st.text(policy.sentence)
         if policy.method == "ltt" and (caution := _caution(policy)) != "":
@@ -144,8 +143,7 @@ def follow() -> None:
     id = st.query_params.get(ADDRESS)
     if id and IN_USE not in st.session_state:
         try:
-            policy = from_json(payload := open_saved(id).payload)
-            unverified = is_unverified(id, payload)
+            policy = policy_in(open_saved(id))
         except UnknownResultError:
             del st.query_params[ADDRESS]
             later(NOT_HERE)
@@ -155,15 +153,16 @@ def follow() -> None:
         except StoreError as error:  # it may be there: the next look finds it
             later(f"The default policy decides: that of this address cannot be read. {error}")
         else:
-            st.session_state.update({IN_USE: policy, ID: id, UNVERIFIED: unverified})
+            st.session_state.update({IN_USE: policy, ID: id})
     own = None if public() else st.session_state.get(ID)
     if own and st.query_params.get(ADDRESS) != own:
         st.query_params[ADDRESS] = own
 
 
-def is_unverified(id: str, payload: str) -> bool:
-    """Say whether a saved policy came from a file, or is none of who looks at the page.
+def policy_in(result: Result) -> Policy:
+    """Return a saved policy, marked if it came from a file, or is none of who looks at the page.
 
-    Raises `StoreError` when nobody can say.
+    Raises `PolicyError` as `from_json` does, `StoreError` when nobody can say whose it is.
     """
-    return is_from_file(payload) or not storage().results.exists(id)
+    policy = from_json(result.payload)
+    return replace(policy, from_file=policy.from_file or not storage().results.exists(result.id))

@@ -5,8 +5,9 @@ from typing import Final
 
 import streamlit as st
 
+from core.abstention.policy import NOT_VERIFIED
 from core.reports.inspection.words import words_then
-from core.reports.result_files import FROM_FILE, NOT_VERIFIED, is_from_file
+from core.reports.result_files import FROM_FILE, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.studies.inspection.inspection import Inspection
@@ -18,10 +19,12 @@ from core.ui.storage import open_saved, storage
 SAVED = "saved"  # in the address: the id of a result that is shown as it was kept
 BESIDE = "beside"  # and of an inspection that stands beside it
 ANOTHERS_POLICY: Final = (
-    "A policy of somebody else, or of another session, decided: nobody here checked the labels "
-    "that made it."
+    "A policy of a file, of somebody else or of another session decided: nobody here checked the "
+    "labels that made it."
 )
-_OF_POLICY: Final = '"policy": {'  # in JSON of ours; in a text its quotation marks are escaped
+#: In JSON of ours; in a text its quotation marks are escaped.
+_OF_POLICY: Final = '"policy": {'
+_OF_FILE: Final = '"from_file": true'
 
 
 def open_result(kind: str) -> Result | None:
@@ -62,7 +65,8 @@ def why_unverified(result: Result) -> str | None:
     if is_from_file(result.payload):
         return FROM_FILE
     by_policy = result.kind == "inspection" and _OF_POLICY in result.payload
-    return ANOTHERS_POLICY if by_policy and not is_there(result.id) else None
+    is_others = by_policy and (_OF_FILE in result.payload or not is_there(result.id))
+    return ANOTHERS_POLICY if is_others else None
 
 
 def leave() -> None:

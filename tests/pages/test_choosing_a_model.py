@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from core import cli
+from core.abstention.policy import NOT_VERIFIED
 from core.language_models import registry
 from core.language_models.back_end import BackEnd, TextField
 from core.language_models.backends.embedded.model import EmbeddedModel
@@ -15,7 +16,6 @@ from core.language_models.backends.openai.address import read_address
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.forms import in_front
 from core.language_models.registry import BACK_ENDS
-from core.reports.result_files import NOT_VERIFIED
 from core.studies.evaluation.recorded_answers import recorded_answers, recording_title
 from core.ui import model_listing, model_opening, model_picker
 from core.ui import session as ui_session

@@ -287,8 +287,17 @@ def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
     for results_of, payload in ((here, of_file), (there, to_json(default_policy()))):
         id = results_of.save("policy", "", "", "", payload)
         page = session("inspection", q=QUERY, policy=id)
-        assert badges(page) == ["Policy in use", "Not verified"]
+        assert badges(page) == ["Policy in use"]
         assert policy_badges(page) == ["The policy is not verified"]
+        assert said(page, f"Not verified: {default_policy().sentence}")
+        assert said(page, "Not verified: Of all answers marked “Believe it”")
+        asked = results().search("", "inspection").results[0]
+        assert "unverified policy" in asked.outcome
+        opened = session("inspection", saved=asked.id)
+        assert badges(opened) == ["Saved result", "Not verified"]
+        assert said(opened, ANOTHERS_POLICY)
+        assert said(opened, f"Not verified: {default_policy().sentence}")
+        results().delete(asked.id)
         page.session_state["policy_badge_1"] = True
         assert said(page.run(), NOT_CHECKED)
         press(page, "stop_policy")

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from core.abstention.policy import NOT_VERIFIED
 from core.codec import count_of, no_more, percent
 from core.data.world.facts import Fact
 from core.studies.evaluation.recorded_answers import source_of
@@ -122,9 +123,8 @@ def outcome(inspection: Inspection) -> str:
     decided = inspection.headline in (Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN)
     value = inspection.compared_doubt if decided else None
     if rule and math.isfinite(rule.value) and value is not None:
-        whose = "default" if rule.origin.startswith(DEFAULT) else "own"
         why = f"; {reason}" if (reason := _perhaps_because(inspection)) else ""
-        doubt = f" ({value:.3f} nats, {_grounds(rule, whose)}{why})"
+        doubt = f" ({value:.3f} nats, {_grounds(rule)}{why})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
     came = stamp.reason or " ".join(filter(None, answer))
     return f"{stamp.words}{doubt}. {came}"
@@ -151,7 +151,9 @@ def _perhaps_because(inspection: Inspection) -> str:
     return "no doubt here could reach λ"
 
 
-def _grounds(rule: DecisionRule, whose: str) -> str:
+def _grounds(rule: DecisionRule) -> str:
+    of = {DEFAULT: "default", NOT_VERIFIED: "unverified"}
+    whose = next((of[begin] for begin in of if rule.origin.startswith(begin)), "own")
     promise = NO_GUARANTEE if rule.error is None else f"≤ {percent(rule.error)} wrong"
     return f"λ = {rule.value:.3f}, {whose} policy: {promise}"
 
@@ -180,7 +182,7 @@ def read_outcome(saved: str) -> SavedOutcome:
     or of whose certificate nothing is told, is marked.
     """
     read = _as_saved(saved)
-    today = {_grounds(rule_of(default_policy(model)), "default") for model in MODELS}
+    today = {_grounds(rule_of(default_policy(model), DEFAULT)) for model in MODELS}
     grounds = f"λ = {read.limit:.3f}, {read.policy}"
     default = read.policy.startswith("default") and grounds not in today
     if read.stamp in _SERVED and (default or (read.stamp is _SERVED[0] and not read.policy)):
@@ -306,7 +308,7 @@ def caveat(inspection: Inspection) -> str | None:
         believe, perhaps = (stamp.words for stamp in _SERVED)
         overall = f"; with “{perhaps}”, {percent(rule.error)}" if rule.error is not None else ""
         return (
-            f"Of all answers marked “{believe}”, at most "
+            f"{_mark(rule)}Of all answers marked “{believe}”, at most "
             f"{percent(rule.belief.target_error)} are wrong{overall} "
             f"({percent(LEAST_CONFIDENCE)} sure)."
         )
@@ -316,13 +318,17 @@ def caveat(inspection: Inspection) -> str | None:
         why = "no smaller share could be certified for this model"
         if not rule.origin.startswith(DEFAULT):  # a policy of one's own names a target of its own
             why = f"“Believe it” takes {percent(LARGEST_ERROR)} at most"
-        of = "Of such answers to questions like the labelled ones"
+        of = f"{_mark(rule)}Of such answers to questions like the labelled ones"
         return f"{of}, up to {percent(rule.error)} are wrong: {why}."
     if inspection.stands:
         return None
     if inspection.evidence.answers == 1:
         return f"Whether it would keep to this one is not known{HENCE}"
     return "To believe it, what it is told would have to change less of what it says."
+
+
+def _mark(rule: DecisionRule) -> str:
+    return f"{NOT_VERIFIED}: " if rule.origin.startswith(NOT_VERIFIED) else ""
 
 
 def _no_certificate(inspection: Inspection) -> str:

@@ -1,5 +1,6 @@
 """The policy that this session decides by, and moving policies in and out of it."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -8,12 +9,11 @@ from core.abstention.policy import Policy, PolicyError, to_json
 from core.abstention.policy_files import from_json
 from core.reports import result_files
 from core.reports.calibration.words import in_short
-from core.reports.result_files import NOT_VERIFIED
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.messages import problem
-from core.ui.policy_badge import ADDRESS, CAUTION, ID, IN_USE, UNVERIFIED, is_unverified
+from core.ui.policy_badge import ADDRESS, CAUTION, ID, IN_USE, policy_in
 from core.ui.saved_result import open_result
 from core.ui.session import public
 from core.ui.storage import save, until_saved
@@ -31,23 +31,22 @@ def in_use() -> Policy | None:
     return st.session_state.get(IN_USE)
 
 
-def use(policy: Policy, caution: str | None = None, from_file: bool = False) -> None:
+def use(policy: Policy, caution: str | None = None) -> None:
     """Decide by a policy from now on, in this session and after a reload.
 
     `caution`: in which group its promise does not hold; None where its groups are not known.
-    `from_file`: whether another person or machine made it.
     """
-    st.session_state.update({IN_USE: policy, CAUTION: caution, UNVERIFIED: from_file})
+    st.session_state.update({IN_USE: policy, CAUTION: caution})
     st.session_state.pop(ID, None)
     try:
-        _save(policy, from_file)
+        _save(policy)
     except StoreError:
-        st.session_state[_WAITING] = partial(_save, policy, from_file)
+        st.session_state[_WAITING] = partial(_save, policy)
 
 
-def _save(policy: Policy, from_file: bool) -> None:
+def _save(policy: Policy) -> None:
     payload, outcome = to_json(policy), in_short(policy)
-    if from_file:  # History says so
+    if policy.from_file:  # History says so
         opened = result_files.open_result(payload.encode())
         payload, outcome = opened.payload, opened.outcome
     st.session_state[ID] = save("policy", *result_files.about(policy), payload, outcome=outcome)
@@ -56,7 +55,7 @@ def _save(policy: Policy, from_file: bool) -> None:
 
 def stop() -> None:
     """Go back to the default."""
-    for key in (IN_USE, CAUTION, UNVERIFIED, ID, _WAITING):
+    for key in (IN_USE, CAUTION, ID, _WAITING):
         st.session_state.pop(key, None)
     st.query_params.pop(ADDRESS, None)
 
@@ -74,7 +73,7 @@ def bring() -> None:
         except (PolicyError, InvalidRequestError) as error:
             problem(str(error))
             return
-        _offer(policy, "use_uploaded", from_file=True)
+        _offer(replace(policy, from_file=True), "use_uploaded")
 
 
 def reopen() -> None:
@@ -83,22 +82,20 @@ def reopen() -> None:
     if result is None:
         return
     try:
-        policy = from_json(result.payload)
-        from_file = is_unverified(result.id, result.payload)
+        policy = policy_in(result)
     except (PolicyError, StoreError) as error:
         problem(str(error))
         return
-    _offer(policy, "use_kept", from_file=from_file)
+    _offer(policy, "use_kept")
 
 
-def _offer(policy: Policy, key: str, *, from_file: bool) -> None:
+def _offer(policy: Policy, key: str) -> None:
     """Say what a policy promises, and offer to decide by it."""
     st.text(policy.sentence)
     reason = cannot_decide(policy)
     if reason:
         st.text(reason)
-    args = policy, None, from_file
-    st.button("Use it", key=key, disabled=reason is not None, on_click=use, args=args)
+    st.button("Use it", key=key, disabled=reason is not None, on_click=use, args=(policy,))
 
 
 def banner() -> None:
@@ -108,8 +105,6 @@ def banner() -> None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="policy"):
         st.badge("Policy in use", icon=":material/policy:", color="blue")
-        if st.session_state.get(UNVERIFIED):
-            st.badge(NOT_VERIFIED, icon=":material/upload_file:", color="orange")
         st.text(policy.sentence, width="stretch")
         st.button("Stop using it", key="stop_policy", on_click=stop)
     if waiting := st.session_state.get(_WAITING):
