@@ -90,17 +90,18 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
     k, estimator = request.samples, estimator_of(capabilities)
     some_answer = "x" * (FEWEST_CHARACTERS * request.answer_tokens)
     front = request.front
-    first = _most_tokens(front + prompts.iterative(request.query))
-    second = _most_tokens(front + prompts.iterative(request.query, [some_answer]))
-    judging = _most_tokens(front + prompts.self_verification(request.query, some_answer))
+    first = most_tokens(front + prompts.iterative(request.query))
+    second = most_tokens(front + prompts.iterative(request.query, [some_answer]))
+    judging = most_tokens(front + prompts.self_verification(request.query, some_answer))
     # Characters that may take several tokens stand, most likely, in its answers as well.
-    is_parted = any(ord(c) > 0x7FF for c in front + request.query)
-    total = _Requests(capabilities, is_parted, request.answer_tokens)
+    total = _Requests(
+        capabilities, bool(several_tokens(front + request.query)), request.answer_tokens
+    )
     total.sample(first, k)
     total.sample(first, 1)
     total.sample(first, OTHER_DRAWS)  # where all samples are alike
     pairs = _pairs(request, estimator)
-    same = _most_tokens(front + prompts.same_meaning(request.query, some_answer, some_answer))
+    same = most_tokens(front + prompts.same_meaning(request.query, some_answer, some_answer))
     if estimator in EXACT:
         answer, most = request.answer_tokens, capabilities.pairs_a_call
         total.score(k + 1, k, second + answer, most)
@@ -119,7 +120,7 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
 def quick_plan(request: Request, capabilities: Capabilities) -> Plan:
     """Return the most that a quick look can take."""
     total = _Requests(capabilities)
-    total.sample(_most_tokens(prompts.iterative(request.query)), request.samples)
+    total.sample(most_tokens(prompts.iterative(request.query)), request.samples)
     return total.plan
 
 
@@ -141,10 +142,10 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
     total = _Requests(capabilities)
     for case in cases:
         for t in repetitions:
-            prompt = _most_tokens(case.prompt(t))
+            prompt = most_tokens(case.prompt(t))
             if capabilities.scores_given_text:
                 pairs = (2 + capabilities.calls_a_prompt) * (prompt + total.in_front)
-                total.add(0, pairs + _most_tokens(case.answer) + _most_tokens(case.repeated), 0)
+                total.add(0, pairs + most_tokens(case.answer) + most_tokens(case.repeated), 0)
             else:
                 total.sample(prompt, SAMPLES_A_POINT)
     return replace(total.plan, requests=calls)
@@ -157,7 +158,7 @@ def plan_judging(questions: Sequence[str], capabilities: Capabilities) -> Plan:
     """
     total = _Requests(capabilities)
     for question in questions:
-        tokens = _most_tokens(question)
+        tokens = most_tokens(question)
         if capabilities.scores_given_text:
             total.score(1, 2, tokens + 1, capabilities.pairs_a_call)
         else:
@@ -182,7 +183,7 @@ def plan_chains(
     grown = chains if exact else k  # else the sampled pairs are lengthened
     for length in range(0 if exact else 2, longest):
         some = ["x" * (FEWEST_CHARACTERS * answer)] * length
-        prompt = _most_tokens(prompts.iterative(request.query, some))
+        prompt = most_tokens(prompts.iterative(request.query, some))
         if exact and length > 1 and k**length <= most_prompts:
             total.score(k**length, k, prompt + answer, capabilities.pairs_a_call)
         if length:  # each chain has a prompt of its own, and so have the answers after it
@@ -284,6 +285,12 @@ def _tokens(text: str) -> int:
     return math.ceil(len(text) / CHARACTERS_A_TOKEN)
 
 
-def _most_tokens(text: str) -> int:
+def several_tokens(text: str) -> str:
+    """Return the first character of a text that may take several tokens; "" without one."""
+    return next((c for c in text if ord(c) > 0x7FF), "")
+
+
+def most_tokens(text: str) -> int:
+    """Return the most tokens that a text may take, as a bound takes it."""
     others = sum(not c.isascii() for c in text)
     return math.ceil((len(text) - others) / FEWEST_CHARACTERS) + MOST_OF_OTHERS * others

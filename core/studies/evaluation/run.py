@@ -21,7 +21,7 @@ from core.data.datasets.questions import Question
 from core.data.datasets.summary import DatasetSummary
 from core.language_models.errors import UnreachableError
 from core.language_models.language_model import SAMPLING_RULE
-from core.studies.costs import Plan, plan
+from core.studies.costs import Plan, most_tokens, plan, several_tokens
 from core.studies.evaluation.local import Engine, Task, local
 from core.studies.evaluation.pace import Pace
 from core.studies.evaluation.rows import Row
@@ -45,7 +45,9 @@ class Questions:
     # Returns an iterator over them, in the same order each time.
     read: Callable[[], Iterator[Question]]
     number: int
-    longest: str  # the longest question, for what it costs
+    # For what it costs: the question of most tokens, behind a character that may take several if
+    # another one has such.
+    longest: str
     sha256: str  # of all that counts in them
     reading: tuple[str, ...] = ()  # what they were read as, in words: a run stores it
     malformed: int = 0  # how many rows of the file were left out because they ask nothing
@@ -61,14 +63,16 @@ def survey(
 
     Raises `UploadError` out of `read`, before anything is asked.
     """
-    digest, longest, context, malformed = hashlib.sha256(), "", "", 0
+    digest, longest, context, several, malformed = hashlib.sha256(), "", "", "", 0
     reading = DatasetSummary()
     for question in read():
         reading.add(question)
         digest.update(_content(question))
-        longest = max(longest, question.query, key=len)
-        context = max(context, question.context, key=len)
+        longest = max(longest, question.query, key=most_tokens)
+        context = max(context, question.context, key=most_tokens)
+        several = several or several_tokens(question.query + question.context)
         malformed += question.malformed_before
+    longest = longest if several_tokens(longest) else several + longest
     sentences = (*meaning, *reading.sentences)
     sha256 = digest.hexdigest()
     return Questions(name, read, reading.number, longest, sha256, sentences, malformed, context)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tracemalloc
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import islice
 from pathlib import Path
 
@@ -165,6 +165,21 @@ def test_what_a_run_costs_at_most_is_that_of_its_longest_question():
     assert found.longest == "x" * 500 and found.number == 3
     one, three = (most(found, task(World(local=False)), left) for left in (1, 3))
     assert three == one + one + one and one.prompt_tokens > 1000
+
+
+@pytest.mark.parametrize("other", ["为什么" * 20, "为什么"])  # 120 tokens of 60 characters, and six
+def test_a_run_costs_what_any_of_its_questions_may(other):
+    model = World(local=False)
+    model.capabilities = replace(model.capabilities, calls_a_pair=33)
+
+    def bound(*queries):
+        pairs = zip(questions(2), queries, strict=False)
+        return most(surveyed([replace(one, query=q) for one, q in pairs]), task(model), 1)
+
+    english = "Why is that so? " * 8
+    for alone in (english, other):
+        assert min(astuple(bound(english, other) - bound(alone))) >= 0
+    assert min(astuple(bound(other, english) - bound(other))) >= 0
 
 
 def test_the_fingerprint_changes_with_all_that_counts():
