@@ -263,6 +263,8 @@ class Policy:
     def decide(self, row: Mapping[str, object]) -> Literal["answer", "abstain"]:
         """Decide on one row; where the score is missing, or the doubt infinite, abstain.
 
+        It does not look at the answer: withhold one that is none, such as a refusal.
+
         `row`: under the name of the score a number or its text, in the score's own direction; and
         where the policy has a pipeline, that under “pipeline”, as Believe's tables have it.
 
