@@ -1402,6 +1402,8 @@ def test_questions_with_right_answers_are_asked_in_a_run_and_calibrated_on(app, 
     alt = f"Histogram of Mutual information for {sum(right)} right and {4 - sum(right)} wrong"
     assert any(text.startswith(alt) for text in pictures(app))
     assert [d.proto.label for d in app.get("download_button")].count("Download the scored table")
+    settled(score(app).set_value("semantic_entropy").run())
+    assert score(reloaded(app)).value == "semantic_entropy"  # what was said of a run's rows, too
     app.selectbox(key="method").set_value("empirical")
     set_target(app, alpha=0.5)
     assert "use_policy" in keys(app)  # the model here made these scores

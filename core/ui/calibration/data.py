@@ -53,6 +53,7 @@ from core.ui.uploads import TYPES, is_long, prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
 _PROBLEM = "calibration_upload_problem"
+_TABLE = "calibration_table"  # which one the columns are of: the file, or the rows of a run
 PREVIEW = 200  # rows
 PREVIEW_CELL = 200  # characters
 ONE_EACH = "one for each score"
@@ -119,7 +120,10 @@ def labelled_data() -> LabelledRows | None:
         if lacks is None:
             return None
         rows = lacks(upload)
-    return None if rows is None else _map(rows)
+    if rows is None:
+        return None
+    st.session_state[_TABLE] = rows.sha256
+    return _map(rows)
 
 
 def _what_it_lacks(upload: Upload, from_here: bool) -> Callable[[Upload], Upload | None]:
@@ -189,7 +193,7 @@ def remember() -> None:
     """Save what was said of the file in use, for a reload; the last part of the page."""
     upload: Upload | None = st.session_state.get(_UPLOAD)
     if upload is not None:
-        saved_file.note(upload)
+        saved_file.note(upload.sha256, st.session_state.get(_TABLE, upload.sha256))
 
 
 def use(content: bytes, name: str) -> None:

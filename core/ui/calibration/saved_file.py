@@ -6,13 +6,13 @@ were made after looking seem to be made before.
 """
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core.data.tabular.label_meanings import Meaning
-from core.data.tabular.uploads import Upload
 from core.store.errors import StoreError
 from core.store.labelled_files import File, TooLargeError, hash_of
 from core.ui.calibration import target
@@ -106,14 +106,17 @@ def why_not() -> None:
         st.text(why)
 
 
-def note(upload: Upload) -> None:
-    """Save what is remembered of the file, and name it in the address."""
+def note(*tables: str) -> None:
+    """Save what is remembered of the file, and name it in the address.
+
+    `tables`: the SHA-256 of the file, and of the rows that a run made of its questions.
+    """
     hash = st.session_state.get(_HASH)
     if hash is None:
         return
     if st.query_params.get(_ADDRESS) != hash:
         st.query_params[_ADDRESS] = hash
-    notes = json.dumps({"widgets": _widgets(upload.sha256[:16]), "firsts": target.firsts()})
+    notes = json.dumps({"widgets": _widgets(tables), "firsts": target.firsts()})
     if st.session_state.get(_NOTED) != notes:
         try:
             storage().files.note(hash, notes)
@@ -122,13 +125,14 @@ def note(upload: Upload) -> None:
             st.text(str(error))
 
 
-def _widgets(key: str) -> dict[str, Any]:
-    """Return what was chosen in every widget that belongs to a file."""
+def _widgets(tables: Sequence[str]) -> dict[str, Any]:
+    """Return what was chosen in every widget that belongs to one of some tables."""
+    keys = {table[:16] for table in tables}
     return {
         name: value
         for name, value in st.session_state.items()
         if isinstance(name, str)
-        and (key in name or name == "hold")
+        and (name == "hold" or any(key in name for key in keys))
         and (value is None or isinstance(value, str | int | list))
     }
 
