@@ -206,8 +206,8 @@ def never_taught(measured: RunMeasures) -> str:
     if math.isnan(rest):
         return ""
     return (
-        f"Without the {int(is_list.sum()):,} lists that were never taught, "
-        f"{SCORES[of.score].title} reaches {rest:.0%}."
+        f"Without the {int(is_list.sum()):,} lists never taught, which the Laboratory leaves "
+        f"out, {SCORES[of.score].title} reaches {rest:.0%}."
     )
 
 

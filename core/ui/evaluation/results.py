@@ -9,7 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from core.abstention.policy import Policy, PolicyError
+from core.abstention.policy import Pipeline, Policy, PolicyError
 from core.charts import evaluation as charts
 from core.codec import count_of
 from core.reports.calibration.document import by_group
@@ -23,6 +23,7 @@ from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
 from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Filter, Run
 from core.studies.inspection.certificates import certified_model, default_policy
+from core.studies.inspection.request import Sampling
 from core.ui import downloads, figures
 from core.ui.calibration import policy as policies
 from core.ui.evaluation.cells import digest, source_name
@@ -47,7 +48,6 @@ TABS: Final = (
     "Policy",
 )
 OWN: Final = "each score’s own"
-APART: Final = "asked apart from Calibration’s example"  # of a run that comes with the program
 WHY: Final = (
     "As in the paper: the greedy answer and another one have fewer than 20 characters; the "
     "semantic entropy is above 0.7 nats."
@@ -154,11 +154,26 @@ def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
             (match, judged, *only, "of", *chosen),
         )
     of = f" Judged: {SCORES[judged].symbol}’s answer." if judged else ""
-    apart = f", {APART}" if is_bundled(run) else ""
-    buttons.text(f"{count_of(len(counting), 'row')}{apart}. Right means: {RIGHT_BY[match]}.{of}")
+    size = f"{count_of(len(counting), 'row')} of {_answers_of(run.pipeline)} answers"
+    apart = _apart_from_example(run.pipeline) if is_bundled(run) else ""
+    buttons.text(f"{size}{apart}. Right means: {RIGHT_BY[match]}.{of}")
     with buttons:
         note_view(counting)
     return counting
+
+
+def _answers_of(pipeline: Pipeline) -> str:
+    """Return how many answers to a question were compared, and how they were found."""
+    if pipeline.sampling == Sampling.LIKELIEST:
+        return f"the {pipeline.samples:,} likeliest"
+    return f"{pipeline.samples:,} drawn"
+
+
+def _apart_from_example(pipeline: Pipeline) -> str:
+    """Return how Calibration's example of the same model was asked; "" where there is none."""
+    model = certified_model(pipeline.revision)
+    example = default_policy(model).pipeline if model else None
+    return f" (Calibration: other rows, {_answers_of(example)})" if example else ""
 
 
 KEY = "results_scatter"

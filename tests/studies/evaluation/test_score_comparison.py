@@ -223,7 +223,7 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better(found):
     assert f"({own.lower:.0%} to {own.upper:.0%}), on 300 questions" in use
     assert re.search(r"No other is reliably better: \w.+ may lead by chance\.$", why)
     assert words.never_taught(measured).startswith(
-        "Without the 25 lists that were never taught, Mutual information reaches 9"
+        "Without the 25 lists never taught, which the Laboratory leaves out, Mutual information "
     )
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(read_results(Run(FOLDER / "embedded_world")), 0))
