@@ -101,7 +101,7 @@ def doubt_scale(
             side.append(_text(solid, 31, f"at least {no_more(certified)}", palette.text))
     elif too_little:
         words = "this question: too little was seen to say"
-        rows["right"].append(_text(lowest, 14, words, palette.text))
+        rows["right"].append(_text(lowest, 31, words, palette.text))
     for i, (name, doubt) in enumerate(references):
         text = _text(doubt, 53 + 19 * i, name, palette.muted)
         rows["others"].append(text)
@@ -426,7 +426,9 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
         if value is not None
     ]
     colours = {bound: palette.primary, mass: palette.muted}
-    color, dash = lines_apart("what:N", colours, {bound: [1, 0], mass: [5, 3]}, columns=1)
+    color, dash = lines_apart(
+        "what:N", colours, {bound: [1, 0], mass: [5, 3]}, orient="top", columns=1
+    )
     base = alt.Chart(pd.DataFrame(rows))
     lines = base.mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2).encode(
         x=alt.X("samples:Q", title="number of answers k", scale=alt.Scale(type="log", nice=False)),
@@ -439,13 +441,11 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
             alt.Tooltip("value:Q", format=".3f"),
         ],
     )
-    limit = alt.Chart(pd.DataFrame({"λ": [threshold], "samples": [points[0].samples]})).encode(
+    limit = alt.Chart(pd.DataFrame({"λ": [threshold], "samples": [points[-1].samples]})).encode(
         y=alt.Y("λ:Q")
     )
-    rule = limit.mark_rule(color=palette.muted, strokeDash=[2, 3]).encode(
-        tooltip=[alt.Tooltip("λ:Q", format=".3f", title="withheld from here on")]
-    )
-    label = limit.mark_text(align="left", dx=6, dy=-8, fontSize=13, color=palette.text).encode(
-        x=alt.X("samples:Q"), text=alt.TextValue("withheld")
+    rule = limit.mark_rule(color=palette.text, strokeDash=[4, 3], size=2)
+    label = limit.mark_text(align="right", dx=-6, dy=-9, fontSize=12, color=palette.text).encode(
+        x=alt.X("samples:Q"), text=alt.TextValue(f"certified from here on: {_SIDES[1]}")
     )
     return theme(alt.layer(rule, lines, label).properties(height=260), palette)

@@ -23,7 +23,7 @@ from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping_rule import growth
 from core.studies.inspection.verdict import CERTIFIED, DecisionRule, Headline
 from core.uncertainty.scores import SCORES, Score
-from tests.charts.drawing import check, only_text, rows_of, spec_of
+from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.fakes import QUERY, TableModel, copies, falling, knows
 from tests.hostile import ANY_TEXTS as HOSTILE
 from tests.studies.inspection.rules import default_rule
@@ -295,7 +295,9 @@ def test_growth_has_both_lines_and_the_threshold(inspection):
         "certified lower bound (nats)": [point.certified for point in points],
         "sampled mass (probability)": [point.sampled_mass for point in points],
     }
-    assert rows_of(chart, "λ") == [{"λ": 0.3, "samples": 1}]
+    assert rows_of(chart, "λ") == [{"λ": 0.3, "samples": points[-1].samples}]
+    ends = f"certified from here on: {STAMPS[Headline.ABSTAIN].label}"
+    assert ends in texts(drawn(chart))
 
 
 def test_growth_without_a_certificate_shows_the_mass_alone():

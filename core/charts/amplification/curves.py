@@ -130,7 +130,8 @@ def curves(
     names = [_end(one, i if beside else 0, captions) for i, one in enumerate(every, 1)]
     room = min(ROOM, _LETTER * max(len(line) for text in names for line in text.split("\n")) + 30)
     x = _repetitions(every, scale, room=room)
-    y = alt.Y("share:Q", **share("the answer’s share of the two", values=VALUES))
+    title = "the answer’s share of the two" if captions else None  # the page has it above
+    y = alt.Y("share:Q", **share(title, values=VALUES))
     colour = _fate(palette)
     base = alt.Chart(data).encode(x=x)
     own = base.transform_filter(alt.FieldEqualPredicate(field="place", equal=0))

@@ -306,7 +306,8 @@ def caveat(inspection: Inspection) -> str | None:
         return _no_certificate(inspection)
     if inspection.headline is Headline.BELIEVE and rule.belief:
         believe, perhaps = (stamp.words for stamp in _SERVED)
-        overall = f"; with “{perhaps}”, {percent(rule.error)}" if rule.error is not None else ""
+        both = f"; of these and “{perhaps}” together, "
+        overall = f"{both}{percent(rule.error)}" if rule.error is not None else ""
         return (
             f"{_mark(rule)}Of all answers marked “{believe}”, at most "
             f"{percent(rule.belief.target_error)} are wrong{overall} "
