@@ -134,11 +134,9 @@ def report(run: Run) -> None:
     for name, score in SCORES.items():
         doubts = np.array(rows[name].to_pylist(), float)
         right = results.correct[name]
-        blocks = all_blocks(doubts, right)
-        values = "  ".join(
-            f"{measure} {of(blocks):.3f}" for measure, of in metrics.MEASURES.items()
-        )
-        print(f"{score.symbol:>10}  right {right.mean():.1%}  {values}")
+        values = metrics.measures(all_blocks(doubts, right))
+        shown = "  ".join(f"{m} {v:.3f}" for m, v in zip(metrics.MEASURES, values, strict=True))
+        print(f"{score.symbol:>10}  right {right.mean():.1%}  {shown}")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,9 @@ References
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,80 +94,68 @@ def curve(scores: ArrayLike, correct: ArrayLike) -> Curve:
     return Curve(**vars(blocks(scores, correct)))
 
 
-def aurc(scores: ArrayLike, correct: ArrayLike) -> float:
-    """Return the area under the risk–coverage curve, in [0, 1]; lower is better.
+#: What one number says of a score. AUROC: how well the doubt finds wrong answers, in [0, 1]: the
+#: probability that a wrong answer has a larger doubt than a right one, equal doubts counting half.
+#: AURC: the area under the risk–coverage curve, in [0, 1], lower is better: the mean, over
+#: answering the 1, 2, … n surest queries, of the share of wrong ones among them. AUGRC: that under
+#: the generalised curve [3]_, in [0, 1/2], lower is better: its risk is the share of all queries
+#: that is answered and wrong, so that a wrong answer counts by how many queries are no surer. PRR:
+#: the prediction–rejection ratio [4]_, at most 1: how much of the way from a random order to the
+#: best, all right ones first, a score goes by AURC.
+MEASURES: Final = ("auroc", "aurc", "augrc", "prr")
 
-    The mean, over answering the 1, 2, … n surest queries, of the share of wrong ones among
-    them; the mean over all orders of tied queries.
+
+class Harmonic:
+    """The sums 1 + 1/2 + … + 1/n, as many as were needed yet."""
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(1)
+
+    def __call__(self, up_to: int) -> NDArray[np.float64]:
+        """Return the sums of no number, one, … and at least so many."""
+        if len(self._sums) <= up_to:
+            self._sums = np.append(0.0, np.cumsum(1 / np.arange(1, 2 * up_to + 1)))
+        return self._sums
+
+
+def measures(ranks: Blocks, harmonic: Harmonic | None = None) -> tuple[float, float, float, float]:
+    """Return all of `MEASURES`, those never answered being one block; NaN where there is none.
+
+    All are missing where there is no query, AUROC and PRR where all answers are of one kind. Within
+    tied queries the expected errors grow in a straight line, so that their part of the AURC is a
+    sum of a constant and of one over the number answered.
     """
-    return _aurc(all_blocks(scores, correct))
-
-
-def augrc(scores: ArrayLike, correct: ArrayLike) -> float:
-    """Return the area under the generalised risk–coverage curve [3]_, in [0, 1/2]; lower is better.
-
-    The generalised risk is the share of all queries that are answered and wrong. So a wrong
-    answer counts by how many queries are no surer, and not most of all if it is among the first.
-    """
-    return _augrc(all_blocks(scores, correct))
+    n = ranks.queries
+    if not n:
+        return (math.nan,) * 4
+    answered, errors = ranks.answered, ranks.errors
+    size, bad = np.diff(answered, prepend=0), np.diff(errors, prepend=0)
+    before, wrong_before = answered - size, errors - bad
+    sums = (harmonic or Harmonic())(n)
+    share = bad / np.maximum(size, 1)
+    of_ties = (wrong_before - before * share) @ (sums[answered] - sums[before])
+    aurc = float((bad.sum() + of_ties) / n)
+    augrc = float(size @ (errors + wrong_before) / (2 * n**2))
+    wrong = int(errors[-1])
+    right = n - wrong
+    if not wrong or not right:
+        return math.nan, aurc, augrc, math.nan
+    good = size - bad
+    below = before - wrong_before + good / 2
+    auroc = float(bad @ below / (wrong * right))
+    best = float(wrong - right * (sums[n] - sums[right])) / n
+    chance = wrong / n
+    return auroc, aurc, augrc, (chance - aurc) / (chance - best)
 
 
 def auroc(scores: ArrayLike, correct: ArrayLike) -> float:
-    """Return how well a doubt finds wrong answers, in [0, 1]; NaN where all are of one kind.
-
-    The probability that a wrong answer has a larger doubt than a right one, equal doubts
-    counting half.
-    """
-    return _auroc(all_blocks(scores, correct))
+    """Return how well a doubt finds wrong answers; NaN where all are of one kind."""
+    return measures(all_blocks(scores, correct))[0]
 
 
-def _aurc(ranks: Blocks) -> float:
-    if not ranks.queries:
-        return float("nan")
-    # Within a tie, the expected number of errors grows in a straight line.
-    position = np.arange(1, ranks.queries + 1)
-    errors = np.interp(position, np.append(0, ranks.answered), np.append(0, ranks.errors))
-    return float(np.mean(errors / position))
-
-
-def _augrc(ranks: Blocks) -> float:
-    if not ranks.queries:
-        return float("nan")
-    answered, errors = np.append(0, ranks.answered), np.append(0, ranks.errors)
-    return float(np.diff(answered) @ (errors[1:] + errors[:-1]) / (2 * ranks.queries**2))
-
-
-def _prr(ranks: Blocks) -> float:
-    """Return the prediction–rejection ratio [4]_, at most 1; NaN where all are of one kind.
-
-    How much of the way from a random order of queries to the best, all right ones first, a score
-    goes, measured by `aurc`: 1 is the best order, 0 as good as random, below 0 worse.
-    """
-    n = ranks.queries
-    wrong = int(ranks.errors[-1]) if n else 0
-    if not 0 < wrong < n:
-        return float("nan")
-    by_chance = wrong / n
-    best = float(np.sum(np.arange(1, wrong + 1) / np.arange(n - wrong + 1, n + 1)) / n)
-    return (by_chance - _aurc(ranks)) / (by_chance - best)
-
-
-def _auroc(ranks: Blocks) -> float:
-    bad = np.diff(ranks.errors, prepend=0)
-    good = np.diff(ranks.answered, prepend=0) - bad
-    if not bad.sum() or not good.sum():
-        return float("nan")
-    below = np.cumsum(good) - good / 2
-    return float(bad @ below / (bad.sum() * good.sum()))
-
-
-#: What one number says of a score, by name: of all queries, those never answered as one block.
-MEASURES: Mapping[str, Callable[[Blocks], float]] = {
-    "auroc": _auroc,
-    "aurc": _aurc,
-    "augrc": _augrc,
-    "prr": _prr,
-}
+def aurc(scores: ArrayLike, correct: ArrayLike) -> float:
+    """Return the area under the risk–coverage curve, the mean over all orders of tied queries."""
+    return measures(all_blocks(scores, correct))[1]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.abstention import intervals
 from core.abstention.bayesian_bootstrap import ENOUGH, extremes, random_weights
-from core.abstention.blocks import Blocks
-from core.abstention.metrics import MEASURES
+from core.abstention.metrics import MEASURES, Harmonic, measures
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +53,7 @@ class ResampledMeasures:
 
         Where resamples do not differ, an AUROC has exact limits, and other measures have none.
         """
-        at = self.scores.index(score), list(MEASURES).index(measure)
+        at = self.scores.index(score), MEASURES.index(measure)
         if self.is_of_few:
             ends = self.least[:, *at], self.largest[:, *at]
             return intervals.of_few(float(self.values[at]), *ends, confidence)
@@ -109,7 +108,7 @@ class ResampledMeasures:
 
     def _differences(self, score: str, other: str, measure: str) -> tuple[float, Floats, Floats]:
         one, two = self.scores.index(score), self.scores.index(other)
-        at = list(MEASURES).index(measure)
+        at = MEASURES.index(measure)
         value = self.values[one, at] - self.values[two, at]
         low, high = self.least[:, :, at], self.largest[:, :, at]
         return float(value), low[:, one] - high[:, two], high[:, one] - low[:, two]
@@ -148,9 +147,9 @@ def resample(
         raise ValueError(f"Give {len(rows)} scores, one for every query.")
     names = tuple(scores)
     ranked = [intervals.RankedRows(scores[name], correct[name]) for name in names]
-    harmonic, ones = _Harmonic(), np.ones(len(rows), np.int64)
+    harmonic, ones = Harmonic(), np.ones(len(rows), np.int64)
     whole = [each.blocks(ones) for each in ranked]
-    values = np.reshape([_measures(each, harmonic) for each in whole], (-1, len(MEASURES)))
+    values = np.reshape([measures(each, harmonic) for each in whole], (-1, len(MEASURES)))
     if recalls is None:
         values = values[:, :1]
     points = {name: np.zeros(0) if recalls is None else recalls[name] for name in names}
@@ -183,7 +182,7 @@ def resample(
                     least[i, j] = ranked[j].auroc(weights)
                     continue
                 ranks = ranked[j].blocks(weights)
-                least[i, j] = _measures(ranks, harmonic)
+                least[i, j] = measures(ranks, harmonic)
                 worst[name][i] = intervals.precision_at(ranks, points[name])
     return ResampledMeasures(
         names,
@@ -219,45 +218,3 @@ def compare(
         {name: bootstrap.interval(name, "auroc") for name in scores},
         {name: bootstrap.difference(reference, name, "auroc") for name in others},
     )
-
-
-class _Harmonic:
-    """The sums 1 + 1/2 + … + 1/n, as many as were needed yet."""
-
-    def __init__(self) -> None:
-        self._sums = np.zeros(1)
-
-    def __call__(self, up_to: int) -> Floats:
-        if len(self._sums) <= up_to:
-            self._sums = np.append(0.0, np.cumsum(1 / np.arange(1, 2 * up_to + 1)))
-        return self._sums
-
-
-def _measures(ranks: Blocks, harmonic: _Harmonic) -> tuple[float, float, float, float]:
-    """Return all of `MEASURES`, in their order.
-
-    Within tied queries the expected errors grow in a straight line, so that their part of the
-    AURC is a sum of a constant and of one over the number answered.
-    """
-    n = ranks.queries
-    if not n:
-        return (math.nan,) * 4
-    answered, errors = ranks.answered, ranks.errors
-    size, bad = np.diff(answered, prepend=0), np.diff(errors, prepend=0)
-    before, wrong_before = answered - size, errors - bad
-    sums = harmonic(n)
-    share = bad / np.maximum(size, 1)
-    aurc = float(
-        (bad.sum() + (wrong_before - before * share) @ (sums[answered] - sums[before])) / n
-    )
-    augrc = float(size @ (errors + wrong_before) / (2 * n**2))
-    wrong = int(errors[-1])
-    right = n - wrong
-    if not wrong or not right:
-        return math.nan, aurc, augrc, math.nan
-    good = size - bad
-    below = before - wrong_before + good / 2
-    auroc = float(bad @ below / (wrong * right))
-    best = float(wrong - right * (sums[n] - sums[right])) / n
-    chance = wrong / n
-    return auroc, aurc, augrc, (chance - aurc) / (chance - best)

@@ -23,6 +23,14 @@ def seeded(seed, n=300):
     return doubts, correct
 
 
+def augrc(scores, correct):
+    return metrics.measures(all_blocks(scores, correct))[2]
+
+
+def prr(scores, correct):
+    return metrics.measures(all_blocks(scores, correct))[3]
+
+
 @st.composite
 def small(draw, largest=6):
     n = draw(st.integers(1, largest))
@@ -77,24 +85,20 @@ def test_augrc_is_what_auroc_and_accuracy_make_it(rows):
     accuracy = correct.mean()
     area = metrics.auroc(doubts, correct) if 0 < accuracy < 1 else 0.0
     expected = (1 - area) * accuracy * (1 - accuracy) + (1 - accuracy) ** 2 / 2
-    assert metrics.augrc(doubts, correct) == pytest.approx(expected, abs=1e-12)
+    assert augrc(doubts, correct) == pytest.approx(expected, abs=1e-12)
 
 
 def test_augrc_by_hand():
     # Wrong is the second of four: from a half on, a quarter of all is answered and wrong.
-    assert metrics.augrc([1, 2, 3, 4], [1, 0, 1, 1]) == pytest.approx((1 / 8 + 1 / 4 + 1 / 4) / 4)
+    assert augrc([1, 2, 3, 4], [1, 0, 1, 1]) == pytest.approx((1 / 8 + 1 / 4 + 1 / 4) / 4)
     # All tied: a straight line from nothing to the two wrong ones of four.
-    assert metrics.augrc([7] * 4, [1, 0, 0, 1]) == pytest.approx(1 / 4)
-    assert metrics.augrc([1, 2], [1, 1]) == 0 and np.isnan(metrics.augrc([], []))
+    assert augrc([7] * 4, [1, 0, 0, 1]) == pytest.approx(1 / 4)
+    assert augrc([1, 2], [1, 1]) == 0 and np.isnan(augrc([], []))
 
 
 def share_right(correct):
     """The mean precision over answering the 1, 2, … n first."""
     return np.mean(np.cumsum(correct) / np.arange(1, len(correct) + 1))
-
-
-def prr(scores, correct):
-    return metrics.MEASURES["prr"](all_blocks(scores, correct))
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=12))

@@ -81,10 +81,8 @@ def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):
     assert found.scores == tuple(SCORES) and found.has_independent_rows
     assert words.missing_scores(found) == ()
     for name in SCORES:
-        for measure in metrics.MEASURES:
-            expected = metrics.MEASURES[measure](
-                all_blocks(found.doubts[name], found.correct[name])
-            )
+        values = metrics.measures(all_blocks(found.doubts[name], found.correct[name]))
+        for measure, expected in zip(metrics.MEASURES, values, strict=True):
             interval = one.interval(name, measure)
             assert interval.value == pytest.approx(expected)
             # Of another measure whose resamples are alike nothing is known.
