@@ -20,7 +20,9 @@ NUMBER_WIDTH: Final = 44  # pixels of a number behind the plot
 LONGEST_LINE: Final = 19  # characters of a score's name beside its dot
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own
-NAME_WIDTH: Final = alt.ExprRef("max(130, width / 2 - 40)")  # of a source: two have room
+#: Of the names of sources: on a phone, each has a line of its own.
+COLUMNS: Final = alt.ExprRef("width < 350 ? 1 : 2")
+NAME_WIDTH: Final = alt.ExprRef("width / (width < 350 ? 1 : 2) - 40")
 OTHERS: Final = "other sources"
 #: Of AUROCs: the line of chance with its name, the axis, and how they are written.
 AUROCS: Final = (0.5, "no better than chance"), "wrong answer doubted more (AUROC)", ".0%"
@@ -163,7 +165,7 @@ def scatter(points: QuestionPoints, palette: Palette) -> Chart:
                 "source:N",
                 dict(zip(shapes, SHAPES, strict=False)),
                 legend=alt.Legend(
-                    columns=2,
+                    columns=COLUMNS,
                     labelLimit=NAME_WIDTH,
                     labelExpr=f"slice(datum.label, {alike})",
                     symbolFillColor=palette.muted,

@@ -39,10 +39,10 @@ def mixtures(results: Results) -> None:
         if mixed.each >= FEWEST and (high := words.at_high_entropy(mixed)):
             with st.container(key="finding"):
                 st.text(high)
-        for sentence in outcomes:
-            st.text(sentence)
         if mixed.found:
             _draw(mixed)
+        for sentence in outcomes:
+            st.text(sentence)
     for sentence in (words.two_kinds(by_kind), composition, *words.right_half(results)):
         st.text(sentence)
 

@@ -103,7 +103,9 @@ def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monke
 
 def test_rows_that_count_are_chosen(runs):
     app = opened(runs / "one")
-    assert said(app, "60 rows. Right means: the same answer.") and len(pictures(app)) == 3
+    assert (
+        said(app, "60 rows of 10 drawn answers. Right means: the same") and len(pictures(app)) == 3
+    )
     of_key(app.multiselect, "results_sources_").set_value(["many"])
     settled(app.selectbox(key="results_match").set_value("exact").run())
     assert said(app, "Left out 45 rows of other sources.")
