@@ -29,9 +29,9 @@ from core.data.tabular.grading import RIGHT, WRONG, Grader, Grading, with_labels
 from core.data.tabular.headings import RIGHT_ANSWERS, is_question_heading
 from core.data.tabular.label_words import GRADED_BY
 from core.data.tabular.labelled_rows import complaint
-from core.data.tabular.repeated_answers import END_OF_THOUGHTS
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
+from core.data.thoughts import answer_in
 from core.data.world.grading import matches, matches_by_f1
 
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
@@ -181,7 +181,7 @@ def _only(text: str) -> str:
     """
     while (items := parse_list(text)) is not None and len(items) == 1:
         text = items[0].strip()
-    return text.rpartition(END_OF_THOUGHTS)[2].strip()
+    return answer_in(text).strip()
 
 
 def grade(

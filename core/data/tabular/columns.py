@@ -29,6 +29,7 @@ from core.data.tabular.headings import (
 from core.data.tabular.label_words import RIGHT, WRONG
 from core.data.tabular.rows import as_text
 from core.data.tabular.uploads import Upload
+from core.data.thoughts import answer_in
 from core.uncertainty.no_answer import is_no_answer
 
 LONGEST_NUMBER = 64  # characters: a longer text is no number
@@ -276,7 +277,8 @@ class Column:
     @cached_property
     def silent(self) -> NDArray[np.bool_]:
         """In which rows there is no answer: nothing, a refusal or an error."""
-        return np.array([is_no_answer(t) or not t.strip() for t in self.texts], bool)[self.codes]
+        answers = map(answer_in, self.texts)
+        return np.array([is_no_answer(a) or not a.strip() for a in answers], bool)[self.codes]
 
     def correctness(self, meant: Mapping[str, bool | None] | None = None) -> NDArray[np.float64]:
         """Return 1 for right and 0 for wrong; NaN where a cell says neither.

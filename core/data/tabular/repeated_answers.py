@@ -13,6 +13,7 @@ from core.data.tabular.headings import ITEM, plain_heading
 from core.data.tabular.mixed_rows import settings_columns
 from core.data.tabular.repeated_questions import names_a_weight
 from core.data.tabular.uploads import Upload, UploadError
+from core.data.thoughts import TAGS, answer_in
 
 #: What columns are called by uqlm, lm-polygraph, the harness, Inspect, Langfuse, Phoenix and
 #: others. “Answers” may be gold.
@@ -41,8 +42,6 @@ _OF_TRACES: Final = (
 _ASKED_ON: Final = ("context", "contexts", "passage", "document", "article", "paragraph", "story")
 #: Of traces, where no other heading says what was asked.
 _ASKS: Final = ("input.messages", "input.input", "input.question", "attributes.llm.input_messages")
-#: In front of an answer stand thoughts, where a server leaves them there.
-END_OF_THOUGHTS: Final = "</think>"
 #: Where the text stands in what services and tracers write, from the outside in.
 _INWARDS: Final = ("choices", "generations", "message", "messages", "content", "text")
 
@@ -151,8 +150,11 @@ def repeated_answers(
         notes.append("Of a list of messages, the question is the user’s last.")
     if apart:
         notes.append(f"One question with several values of {quotes(apart)} is several.")
-    if any(END_OF_THOUGHTS in cell for column in cells.values() for cell in column):
-        notes.append(f"Of an answer, what follows “{END_OF_THOUGHTS}” counts.")
+    ends = [
+        end for end in TAGS.values() if any(end in cell for own in cells.values() for cell in own)
+    ]
+    if ends:
+        notes.append(f"Of an answer, what follows {quotes(ends)} counts.")
     if empty := sum(not text.strip() for each in every for text in each.responses):
         notes.append(f"Empty answers, which do not count: {empty:,}.")
     return every, notes
@@ -249,7 +251,7 @@ def _texts_of(text: str) -> list[str] | str:
 
 def _answer_of(text: str) -> str:
     """Return an answer's own text behind its thoughts."""
-    return _text_of(text).rpartition(END_OF_THOUGHTS)[2]
+    return answer_in(_text_of(text))
 
 
 def _text_of(text: str) -> str:

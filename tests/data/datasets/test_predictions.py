@@ -200,6 +200,7 @@ def test_what_a_model_thought_is_not_what_it_answered():
     rows = read(
         {"question": "1?", "prediction": "<think>Rome?</think>\nParis", "reference": "Rome"},
         {"question": "2?", "prediction": ["<think>Rome?</think> Paris"], "reference": "Paris"},
+        {"question": "3?", "prediction": "<think>It is Rome, if not", "reference": "Rome"},
     )
-    assert rows.texts == ["Paris", "Paris"]
-    assert [grade(rows, each).tolist() for each in Grader] == [[0, 1]] * len(Grader)
+    assert rows.texts == ["Paris", "Paris", ""]
+    assert [grade(rows, each).tolist() for each in Grader] == [[0, 1, 0]] * len(Grader)

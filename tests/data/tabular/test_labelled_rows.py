@@ -364,9 +364,12 @@ def test_a_missing_score_is_nan_and_only_an_unreadable_one_is_complained_of():
     )
 
 
-def test_a_refusal_that_counts_as_right_is_not_answered_and_a_wrong_one_is():
+@pytest.mark.parametrize(
+    "silent", [("I don't know.", ""), ("<think>Rome?</think> I don't know.", "<think>Is it Rome")]
+)
+def test_a_refusal_that_counts_as_right_is_not_answered_and_a_wrong_one_is(silent):
     heading = ["question", "gold", "answer", "llm_output", "score", "correct"]
-    texts = ["She", "I don't know.", "", "N/A", "Unknown"]
+    texts = ["<think>He?</think> She", *silent, "N/A", "Unknown"]
     rows = [[f"{n}?", "unknown", a, "x", f"0.{n}", "01"[n < 4]] for n, a in enumerate(texts, 1)]
     found = labelled_rows(table(heading, *rows), PLAIN)
     np.testing.assert_equal(found.doubts["score"], [0.1, math.nan, math.nan, 0.4, 0.5])

@@ -35,6 +35,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.codec import one_line
+from core.data.thoughts import answer_in
 from core.language_models.backends.openai import http, replies, thinking
 from core.language_models.backends.openai.abilities import THINKING_ROOM, OpenAIAbilities
 from core.language_models.backends.openai.address import key_for, read_address, split_name
@@ -277,7 +278,7 @@ class OpenAICompatible(Scoring):
 
     def _behind_thoughts(self, text: str, ended: bool) -> Response:
         """Return the answer behind the thoughts, up to its line break or about its limit."""
-        line, line_break, _ = thinking.answer_in(text).lstrip().partition("\n")
+        line, line_break, _ = answer_in(text).lstrip().partition("\n")
         complete = bool(line_break) or ended
         if not (line.strip() or complete):
             return Response("", False, refusal=thinking.TOO_LONG)

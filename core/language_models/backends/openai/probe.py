@@ -25,6 +25,7 @@ from dataclasses import replace
 from functools import partial
 
 from core.codec import one_line
+from core.data.thoughts import answer_in
 from core.language_models import errors
 from core.language_models.backends.openai import echo, grammar, input_logprobs, replies, thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
@@ -134,7 +135,7 @@ class Probe:
         if reply is None:
             raise self._failure()
         texts = map(self.service.text, self.service.choices(reply))
-        if not any(thinking.answer_in(text).strip() for text in texts):
+        if not any(map(str.strip, map(answer_in, texts))):
             raise thinking.no_answer(self.service.host, SHORT)
         return replace(how, own=False, next_token=False)
 
@@ -299,7 +300,7 @@ class Probe:
         return [(self.service.text(c), replies.tokens_of(c)) for c in self.service.choices(sampled)]
 
     def _reads(self, text: str) -> None:
-        """Make sure that the server says how it reads a text."""
+        """Make sure that the server says how it reads text."""
         came = "refused"
         try:
             grammar.tokens(self.service, text)
@@ -308,7 +309,7 @@ class Probe:
             self.log.append(f"/tokenize: {came}")
 
     def _draws(self, how: OpenAIAbilities) -> OpenAIAbilities:
-        """Make sure that answers are drawn at all, and each for itself.
+        """See that answers are drawn at all, and each for itself.
 
         Raises `RefusedError` when long answers to what has many are the same: those of one reply,
         or, where no more is known of answers than how often they come, those of all replies.

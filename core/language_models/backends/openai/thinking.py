@@ -7,17 +7,12 @@ them and count them. Without room, all tokens go into thoughts and the answer is
 
 from typing import Any, Final
 
+from core.data.thoughts import TAGS
 from core.language_models.backends.openai.abilities import THINKING_ROOM
 from core.language_models.backends.openai.replies import CUT, Reply, finish_of
 from core.language_models.errors import RefusedError
 
 FIELDS: Final = ("reasoning_content", "reasoning")
-TAGS: Final = {
-    **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "seed:think")},
-    "[THINK]": "[/THINK]",  # Mistral's
-    "◁think▷": "◁/think▷",  # Kimi's
-    "<|channel|>analysis<|message|>": "<|channel|>final<|message|>",  # gpt-oss, where not parsed
-}
 # What switches it off: templates of Qwen, GLM and Granite; Ollama and OpenAI's newer models;
 # OpenAI's GPT-5.
 SWITCHES: Final[tuple[dict[str, Any], ...]] = (
@@ -48,16 +43,6 @@ def counts_thoughts(reply: Reply) -> bool:
     details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
     counted = details.get("reasoning_tokens") if isinstance(details, dict) else None
     return type(counted) is int and counted > 0
-
-
-def answer_in(text: str) -> str:
-    """Return what stands behind the thoughts of a text; "" where they do not end."""
-    for begin, end in TAGS.items():
-        if end in text:
-            return text.rpartition(end)[2]
-        if text.lstrip().startswith(begin):
-            return ""
-    return text
 
 
 TOO_LONG: Final = "its thoughts took all tokens"  # why a response is none

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from core import prompts
+from core.data.thoughts import TAGS, answer_in
 from core.language_models.backends.openai import address, http, probe, replies
 from core.language_models.backends.openai.address import (
     Address,
@@ -30,7 +31,7 @@ from core.language_models.backends.openai.http import Service
 from core.language_models.backends.openai.model import ENDPOINTS, PAIRS_A_CALL, OpenAICompatible
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.backends.openai.probe import MOST_PROBES
-from core.language_models.backends.openai.thinking import TAGS, answer_in, has_thought
+from core.language_models.backends.openai.thinking import has_thought
 from core.language_models.client.batch import BatchingModel
 from core.language_models.errors import (
     CreditError,
