@@ -106,7 +106,9 @@ def doubt_scale(
         text = _text(doubt, 53 + 19 * i, name, palette.muted)
         rows["others"].append(text)
         rows["left" if doubt - lowest > 0.4 * span else "right"].append(text)
-    title = f"{SCORES[score].symbol} in nats"
+    title = SCORES[score].symbol
+    if unit := SCORES[score].doubt_unit:
+        title += f" in {unit}"
     if inspection.conceals or (
         rule is not None and not decides
     ):  # one of both: a telephone has no room for more

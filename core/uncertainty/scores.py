@@ -20,7 +20,7 @@ from core.uncertainty.evidence import Evidence
 from core.uncertainty.logarithms import entropy, without_rounding
 from core.uncertainty.validation import Floats
 
-Unit = Literal["nats", "probability"]
+Unit = Literal["nats", "probability", "covariance"]
 
 
 # What the doubt of S.V. and −ln of the sampled mass weigh beside M.I., for every model. Fixed by
@@ -168,7 +168,7 @@ class ScoreInfo:
     symbol: str  # what the paper and the charts call it
     title: str  # its name in plain words
     function: Callable[[Evidence], Score]  # from evidence to score
-    unit: Unit  # {"nats", "probability"}: of the value
+    unit: Unit  # {"nats", "probability", "covariance"}: of the value
     range: str  # between what values it lies
     explanation: str  # at most two sentences for a tooltip
     reference: str  # where it comes from
@@ -178,6 +178,11 @@ class ScoreInfo:
     def larger_is_surer(self) -> bool:
         """Whether a large value is a sign of a sure answer: the doubt falls as the value rises."""
         return self.value_at(1.0) < self.value_at(0.0)
+
+    @property
+    def doubt_unit(self) -> str:
+        """The unit of its doubt, which of a probability is −ln p; "" where it has none."""
+        return "" if self.unit == "covariance" else "nats"
 
 
 def _probability_of(surprise: float) -> float:
@@ -243,7 +248,7 @@ SCORES: dict[str, ScoreInfo] = {
         symbol="Pair cov.",
         title="Pair covariance",
         function=pair_covariance,
-        unit="probability",
+        unit="covariance",
         range="−1 to 1",
         explanation="How much more often the same answer comes twice in a row than by chance. "
         "High means that the model repeats the answer in the prompt.",

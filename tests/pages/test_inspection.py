@@ -90,7 +90,7 @@ def ask(page, query, **settings):
 
 def value_of(found, name):
     value = f"{found.scores[name].value:.3f}"
-    return value if SCORES[name].unit == "probability" else f"{value} nats"
+    return f"{value} nats" if SCORES[name].unit == "nats" else value
 
 
 def test_opens_on_a_live_example_and_promises_a_bound(app):

@@ -1,5 +1,6 @@
 """The report of an inspection has the numbers of the inspection, for every kind of one."""
 
+import json
 import math
 
 import pytest
@@ -17,10 +18,11 @@ from core.reports.inspection.words import (
 )
 from core.studies.inspection import recorder
 from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.inspection import read as run_again
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import Headline
+from core.studies.inspection.verdict import DecisionRule, Headline
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.hostile import ANY_TEXTS, SCRIPT
@@ -201,3 +203,15 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
     believes = [row["label"] for row in steps if STAMPS[Headline.BELIEVE].label in row["label"]]
     assert len(believes) == (limit is not None)
     assert limit is None or believes[0].endswith(limit.rpartition(" ")[2].rstrip("."))
+
+
+def test_a_difference_of_probabilities_has_no_unit_where_it_decides(inspection):
+    rule = DecisionRule(2.0, 0.0, "pair_covariance")
+    seen = run_again(inspection.recording, inspection.reading, rule=rule)
+    picture, saved, value = doubt(seen), outcome(seen), seen.compared_doubt
+    assert f"The doubt is {value:.3f} by Pair cov." in picture.alt
+    assert f"({value:.3f} Pair cov., λ = 2.000" in saved
+    assert read_outcome(saved).doubt == round(value, 3)
+    drawn = json.dumps(picture.chart(seen, (), LIGHT).to_dict())
+    for said in (picture.alt, saved, seen.verdict.reason, drawn):
+        assert "nats" not in said and "ln p" not in said

@@ -97,7 +97,8 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
             where = f"that is {side} λ = {rule.value:.3f}"
             if not inspection.doubt_decides:
                 where += ", but does not decide here"
-        alt = f"The doubt is {value:.3f} nats by {SCORES[score].symbol}{of_them}; {where}."
+        number = f"{value:.3f} {SCORES[score].doubt_unit}".rstrip()
+        alt = f"The doubt is {number} by {SCORES[score].symbol}{of_them}; {where}."
         limit = inspection.belief_limit
         if limit is not None:
             alt = f"{alt} “{words.STAMPS[Headline.BELIEVE].words}” up to {limit:.3f}."

@@ -29,6 +29,7 @@ from core.studies.inspection.verdict import (
 )
 from core.studies.inspection.vetoes import remainder
 from core.uncertainty.confidence_limit import CONFIDENCE
+from core.uncertainty.scores import SCORES
 
 SYSTEM: Final = {
     True: "The system prompt was a message of its own, before each of these prompts.",
@@ -41,7 +42,8 @@ SYSTEM: Final = {
 QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
 NO_GUARANTEE: Final = "no guarantee"  # of a policy, in a saved outcome
 _DECIDED: Final = (
-    r"(?: \((?:(-?\d+\.\d+|inf) nats, λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)|(\d+\.\d\d) λ)\))"
+    r"(?: \((?:(-?\d+\.\d+|inf) ([^,()]+), λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)"
+    r"|(\d+\.\d\d) λ)\))"
 )
 EARLIER: Final = "by an earlier rule"
 LABELS: Final = 200  # enough for 5% at a first look, if a third of them are answered, and rightly
@@ -124,7 +126,8 @@ def outcome(inspection: Inspection) -> str:
     value = inspection.compared_doubt if decided else None
     if rule and math.isfinite(rule.value) and value is not None:
         why = f"; {reason}" if (reason := _perhaps_because(inspection)) else ""
-        doubt = f" ({value:.3f} nats, {_grounds(rule)}{why})"
+        unit = SCORES[rule.score].doubt_unit or SCORES[rule.score].symbol
+        doubt = f" ({value:.3f} {unit}, {_grounds(rule)}{why})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
     came = stamp.reason or " ".join(filter(None, answer))
     return f"{stamp.words}{doubt}. {came}"
@@ -164,9 +167,10 @@ class SavedOutcome(NamedTuple):
     stamp: Stamp | None
     came: str  # the answer, or why there is none
     policy: str = ""  # in use, where it decided by a doubt; earlier versions did not save it
-    doubt: float | None = None  # nats, or λ where no policy is named
+    doubt: float | None = None  # in `unit`, or λ where no policy is named
     limit: float = 1.0  # λ
     why: str = ""  # why only “Perhaps” is said, where the promise allows for more
+    unit: str = "nats"  # of the doubt, or the symbol of a score that has none
 
     @property
     def mark(self) -> Stamp | None:
@@ -208,11 +212,11 @@ def _as_saved(saved: str) -> SavedOutcome:
             return SavedOutcome(stamp, stamp.reason)
         # The answer stands behind: no text of a model passes for a doubt.
         if match := re.match(rf"{stamp.words}{_DECIDED}?\.(?: |$)", saved):
-            came, (doubt, limit, policy, times) = saved[match.end() :], match.groups()
+            came, (doubt, unit, limit, policy, times) = saved[match.end() :], match.groups()
             if doubt is None:
                 return SavedOutcome(stamp, came, doubt=None if times is None else float(times))
             policy, _, why = policy.partition("; ")
-            return SavedOutcome(stamp, came, policy, float(doubt), float(limit), why)
+            return SavedOutcome(stamp, came, policy, float(doubt), float(limit), why, unit)
     return SavedOutcome(None, saved)
 
 

@@ -90,7 +90,7 @@ def _doubt(came: SavedOutcome) -> str:
     if came.doubt is not None and not came.policy:
         return f"{came.doubt:.2f} λ"
     if came.doubt is not None:
-        numbers = f"{came.doubt:.3f} nats, λ = {came.limit:.3f}"
+        numbers = f"{came.doubt:.3f} {came.unit}, λ = {came.limit:.3f}"
         return numbers.replace("inf", "∞").replace("-", "−")
     if came.stamp is None:
         return ""
