@@ -26,6 +26,7 @@ from core.ui.inspection.saving import is_a_persons, keep, keep_view, saved_view,
 from core.ui.inspection.scores import scores
 from core.ui.inspection.verdict import quotes, verdict
 from core.ui.messages import problem
+from core.ui.model import name_in_use
 from core.ui.storage import keeper
 
 
@@ -68,7 +69,7 @@ def inspect() -> None:
             larger_model.offer(inspection)
         behind(inspection, live=opened is None)
     with st.container(horizontal=True):
-        if all_of_it and not inspection.recording.request.front:  # the curve asks without it
+        if all_of_it:
             amplify(inspection)
         downloads.menu(partial(files, inspection, opened))
         if id := opened.id if opened else saved_view(inspection):
@@ -91,7 +92,10 @@ def behind(inspection: Inspection, *, live: bool) -> None:
 
 
 def amplify(inspection: Inspection) -> None:
-    """Offer to repeat one of its answers, ever more often."""
+    """Offer to repeat one of its answers: to the model in use, which is told nothing in front."""
+    recording = inspection.recording
+    if recording.model != name_in_use() or recording.request.front:
+        return
     if st.button("What does repeating an answer do here?", key="amplify", icon=":material/repeat:"):
         try:
             frame.amplify(inspection.query, *propose(inspection))

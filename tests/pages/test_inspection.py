@@ -329,8 +329,10 @@ def test_what_a_larger_model_answered_before_is_offered_first_and_named_where_it
 def test_a_perhaps_that_nothing_promises_is_seen_to_be_one(app):
     ask(app, EXAMPLES["Known"])
     assert STAMPS[Headline.BELIEVE].label in headings(app) and UNPROMISED.label in texts(app)
+    assert "amplify" in keys(app)
     press(app, "open_recorded")
     assert headings(app)[0] == UNPROMISED.label
+    assert "amplify" not in keys(app)  # the curve would be of the model in use, which is another
 
 
 def test_what_is_surely_meant_is_asked_with_a_way_back_to_what_was_typed(app):
