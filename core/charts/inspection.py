@@ -21,7 +21,7 @@ from core.studies.inspection.conditional_rows import ConditionalRows
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping_rule import GrowthPoint
-from core.studies.inspection.verdict import CERTIFIED, INFORMED, SCORE, Decision
+from core.studies.inspection.verdict import CERTIFIED, INFORMED, SCORE, Decision, Headline
 from core.uncertainty.scores import SCORES
 
 # A matrix shows at most this many clusters, the likeliest; the page says so.
@@ -129,14 +129,18 @@ def _steps(
     """
     rule, believed = inspection.verdict.rule, inspection.belief_limit
     less, more = _SIDES if inspection.doubt_decides else _UNDECIDED
+    perhaps = _PERHAPS if inspection.promises else f"{_PERHAPS}, no promise"
+    is_perhaps = inspection.headline is Headline.PERHAPS
+    if is_perhaps and believed is None:  # what it is, wherever below λ
+        less = perhaps
     limit = f"λ = {_number(rule.value)}" if rule else ""
     if border <= lowest:
         return [(border, f"{more} from {limit}")]
     if border >= widest:
         return [(lowest, less)]
     steps = [(border, more)]
-    if not rule and inspection.decision is Decision.ANSWER:
-        return [(lowest, f"{_PERHAPS}, no promise up to {_number(border)}"), *steps]
+    if not rule and is_perhaps:
+        return [(lowest, f"{less} up to {_number(border)}"), *steps]
     if not rule:
         return [(lowest, "no limit λ is certified here"), (lowest, less), *steps]
     if believed is None:
@@ -145,7 +149,7 @@ def _steps(
     if believed >= border:
         return [(lowest, f"{_BELIEVE} below {limit}"), *steps]
     first = (lowest, f"{_BELIEVE} up to {believed:.3f}")
-    return [first, (believed, f"{_PERHAPS} below {limit}"), *steps]
+    return [first, (believed, f"{perhaps} below {limit}"), *steps]
 
 
 def _number(doubt: float) -> str:
