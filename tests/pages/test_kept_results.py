@@ -259,6 +259,10 @@ def test_a_curve_opens_as_it_was_without_asking(no_model):
 
     assert len(tables(page)) == 1 and tables(page)[0].equals(tables(asked)[0])
     assert said(page, "1. ") == said(asked, "1. ")
+    assert "inspect" in keys(page)
+    other = results().open(only().id).payload.replace('"embedded"', '"another"')
+    id = results().save("amplification", "", CURVE["query"], "another", other)
+    assert "inspect" not in keys(session("amplification", saved=id))  # the model in use is no “its”
 
 
 def test_a_used_policy_opens_on_calibration():

@@ -22,6 +22,7 @@ from core.ui import downloads, figures, frame
 from core.ui.amplification import form
 from core.ui.folds import fold
 from core.ui.glossary import TERMS
+from core.ui.model import name_in_use
 
 HEADINGS = (
     "Question",
@@ -121,7 +122,9 @@ def details(
         _prompt(amplifications, most)
         st.dataframe(serialise.to_table(amplifications), hide_index=True, key="points")
     with st.container(horizontal=True):
-        if st.button("Can I believe its answer?", key="inspect", icon=":material/search:"):
+        if amplifications[0].model == name_in_use() and st.button(
+            "Can I believe its answer?", key="inspect", icon=":material/search:"
+        ):
             frame.inspect(amplifications[0].case.query)
         downloads.menu(partial(_files, amplifications, scale, result))
 
