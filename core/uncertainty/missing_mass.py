@@ -41,18 +41,6 @@ def expected_missing_mass(probabilities: ArrayLike, draws: ArrayLike) -> Floats:
     return np.asarray(_missing(some, k) + np.where(k == 0, p[p >= 1].sum(), 0.0))
 
 
-def good_turing(counts: ArrayLike) -> Floats:
-    """Return the Good–Turing estimate of U_k: the share of draws whose kind came once, (...).
-
-    Its mean exceeds E U_k by E U_k⁽¹⁾ / k, with U_k⁽¹⁾ the probability of all that came once
-    (a footnote of Section 4.1).
-
-    `counts`: of shape (..., s); how often each kind came.
-    """
-    came = np.asarray(counts)
-    return np.asarray((came == 1).sum(axis=-1) / came.sum(axis=-1))
-
-
 def finite_support_bound(support: int, draws: ArrayLike) -> Floats:
     """Return a bound of E U_k for any distribution over N kinds (Berend and Kontorovich, 2012).
 

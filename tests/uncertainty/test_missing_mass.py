@@ -27,11 +27,6 @@ def test_expectations_are_those_over_every_sample(p, draws):
     chances = p[drawn].prod(axis=1)
     missing = mm.missing_mass(p, counts)
     assert mm.expected_missing_mass(p, draws) == pytest.approx(chances @ missing, abs=1e-12)
-    # The footnote on Good and Turing: too large by the probability of what came once, over k.
-    once = (counts == 1) @ p
-    assert chances @ mm.good_turing(counts) == pytest.approx(
-        chances @ missing + chances @ once / draws, abs=1e-12
-    )
 
 
 @given(LAWS, st.integers(1, 5000))
@@ -47,7 +42,6 @@ def test_by_hand():
     assert mm.missing_mass(p, [3, 1, 0]) == 0.25
     np.testing.assert_allclose(mm.expected_missing_mass(p, [0, 1, 2]), [1, 0.625, 0.40625])
     np.testing.assert_allclose(mm.expected_missing_mass([1.0], [0, 1]), [1, 0])
-    np.testing.assert_allclose(mm.good_turing([[3, 1, 0], [1, 1, 0]]), [0.25, 1])
     np.testing.assert_allclose(mm.finite_support_bound(10, [5, 20]), [np.exp(-0.5), 0.5 / np.e])
     np.testing.assert_allclose(mm.entropy_bound(2.2, [1, 3]), [2.2, 1.2])
     assert mm.upper_deviation(100, 0.9) == pytest.approx(np.sqrt(np.log(10) / 100))

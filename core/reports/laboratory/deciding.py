@@ -120,11 +120,6 @@ def plan(
     return total
 
 
-def keeps(variations: Variations, variant: Variant) -> bool:
-    """Return whether a setting keeps the verdict of every question."""
-    return not any(variant in changing for changing in variations.changing)
-
-
 def share_of_draws(variations: Variations, variant: Variant) -> float:
     """Return the share of draws that keep their question's verdict, the mean over questions."""
     shares = [variant.agreement(place, usual) for place, usual in enumerate(variations.usual)]

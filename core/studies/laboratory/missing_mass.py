@@ -149,8 +149,9 @@ class MissingMassCurves:
     # What the known kinds lack of 1: the missing mass of everything may be larger by so much.
     rest: float
     expected: Floats  # (sizes,): E U_k, exactly
-    # missing, good_turing: (samples, sizes): U_k and the Good–Turing estimate in simulation; a
-    # sample goes on drawing from k to k.
+    # missing, good_turing: (samples, sizes): U_k in simulation, and the share of draws whose kind
+    # came once, whose mean exceeds E U_k by E U_k⁽¹⁾ / k, with U_k⁽¹⁾ the probability of all that
+    # came once (a footnote of Section 4.1); a sample goes on drawing from k to k.
     missing: Floats
     good_turing: Floats
     # finite_support, entropy: (sizes,): the bounds of E U_k by the number of kinds and by the
