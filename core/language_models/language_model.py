@@ -1,4 +1,4 @@
-"""The one interface that every back end meets, and the registry that opens them by name.
+"""The one interface that every back end meets.
 
 A back end draws answers to a prompt and, where it can, says how likely given answers
 are. Everything above this floor (studies, command line, pages) knows only what stands

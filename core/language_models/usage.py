@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Self
 
 from core.language_models.errors import BudgetError
@@ -35,23 +35,17 @@ class Usage:
         return Usage(*map(operator.sub, astuple(self), astuple(other)))
 
 
-@dataclass
 class Meter:
     """What a model has really used since it was opened; back ends add to it."""
 
-    requests: int = 0  # Requests that reached the service and came back, well or badly
-    # prompt_tokens, response_tokens: as the service counts them; 0 where it does not say.
-    prompt_tokens: int = 0
-    response_tokens: int = 0
-    unreported: int = 0  # as of `Usage`
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-    _too: threading.local = field(default_factory=threading.local, repr=False, compare=False)
+    def __init__(self) -> None:
+        self.usage = Usage()  # what it says now
+        self._lock, self._too = threading.Lock(), threading.local()
 
     @property
-    def usage(self) -> Usage:
-        """What the meter says now."""
-        with self._lock:
-            return Usage(self.requests, self.prompt_tokens, self.response_tokens, self.unreported)
+    def requests(self) -> int:
+        """How many requests reached the service and came back, well or badly."""
+        return self.usage.requests
 
     @contextmanager
     def also(self, other: Meter) -> Iterator[None]:
@@ -83,22 +77,13 @@ class Meter:
         if take:
             take()
 
-    def add(
-        self,
-        requests: int = 0,
-        prompt_tokens: int = 0,
-        response_tokens: int = 0,
-        unreported: int = 0,
-    ) -> None:
-        """Count what one request used; calls come from several threads."""
+    def add(self, *used: int, **by_name: int) -> None:
+        """Count what one request used, as `Usage` has it; calls come from several threads."""
         with self._lock:
-            self.requests += requests
-            self.prompt_tokens += prompt_tokens
-            self.response_tokens += response_tokens
-            self.unreported += unreported
+            self.usage += Usage(*used, **by_name)
         other: Meter | None = getattr(self._too, "meter", None)
         if other:
-            other.add(requests, prompt_tokens, response_tokens, unreported)
+            other.add(*used, **by_name)
 
 
 LEAST_A_PASS = 12  # tokens: a pass over fewer takes as long, for it reads all weights

@@ -4,7 +4,6 @@ Nothing here depends on what a model has learned, nor on a service drawing the s
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -325,9 +324,9 @@ def test_a_prompt_that_is_too_long_is_refused_with_a_sentence(model):
 def test_a_service_meters_what_it_uses(model):
     if model.capabilities.local:
         pytest.skip("costs nothing")
-    before = replace(model.meter)
+    before = model.meter.usage
     count = model.capabilities.candidates_a_call
     model.sample(PROMPT, count, temperature=1.0)
     assert model.meter.requests == before.requests + 1
-    assert model.meter.prompt_tokens > before.prompt_tokens
-    assert model.meter.response_tokens > before.response_tokens
+    assert model.meter.usage.prompt_tokens > before.prompt_tokens
+    assert model.meter.usage.response_tokens > before.response_tokens

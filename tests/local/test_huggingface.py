@@ -375,12 +375,12 @@ def test_the_meter_counts_tokens(copied):
     model = HuggingFace(str(copied))
     prompt, answer = (len(model.encode_prompt(ASKED[0])), len(model.encode_answer("Paris")))
     model.log_likelihoods(ASKED[:1], ["Paris", "Paris"])
-    assert (model.meter.requests, model.meter.prompt_tokens) == (1, prompt)
-    assert model.meter.response_tokens == 2 * answer
+    assert (model.meter.requests, model.meter.usage.prompt_tokens) == (1, prompt)
+    assert model.meter.usage.response_tokens == 2 * answer
     model.sample(prompts.iterative(KNOWN), 3, temperature=0.01)
     assert model.meter.requests == 2
     # What is really drawn is a whole block.
-    assert model.meter.response_tokens == 2 * answer + ROWS_A_DRAW * (answer + 1)
+    assert model.meter.usage.response_tokens == 2 * answer + ROWS_A_DRAW * (answer + 1)
 
 
 # -------------------------------------------------------------------- tokens and ends

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import astuple, replace
 from functools import partial
 from typing import TypeVar
 
@@ -184,7 +184,7 @@ class RetryingModel(Wrapper):
                 raise
             finally:
                 used = once.usage
-                self._meter.add(**asdict(replace(used, requests=max(used.requests, 1))))
+                self._meter.add(*astuple(replace(used, requests=max(used.requests, 1))))
                 self.budget.spend(used)
 
     def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:

@@ -235,12 +235,11 @@ def test_too_many_runs_are_said(work, opened, monkeypatch):
 
 
 @pytest.fixture
-def service(work, monkeypatch):
+def service(work):
     """A model that costs money, and has made three calls."""
     model = TableModel(["x", "y"], [0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]])
     model.capabilities = SimpleNamespace(local=False)
-    model.meter.requests = 3
-    monkeypatch.setattr(type(model.meter), "usage", Usage(3, 20, 10))
+    model.meter.usage = Usage(3, 20, 10)
     work.model, work.most = model, 12
     return model
 

@@ -195,8 +195,8 @@ def test_the_meter_counts_what_the_service_says_and_thoughts_are_paid_for():
         model = service.open()
         words = [len(r.text.split()) for _ in range(2) for r in model.sample(PROMPT, 4)]
         assert model.meter.requests == 2
-        assert model.meter.prompt_tokens == 2 * len(PROMPT.split())
-        assert model.meter.response_tokens == sum(words) + 2 * 100
+        assert model.meter.usage.prompt_tokens == 2 * len(PROMPT.split())
+        assert model.meter.usage.response_tokens == sum(words) + 2 * 100
 
 
 # -------------------------------------------------------------------------------- faults
@@ -564,4 +564,4 @@ def test_gemini_counts_no_negative_tokens(monkeypatch):
         monkeypatch.setattr(service, "generate", said)
         model = service.open()
         model.sample("Q: Who? A:", 1)
-        assert (model.meter.prompt_tokens, model.meter.response_tokens) == (0, 0)
+        assert (model.meter.usage.prompt_tokens, model.meter.usage.response_tokens) == (0, 0)

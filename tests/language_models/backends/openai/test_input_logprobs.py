@@ -145,13 +145,13 @@ def test_many_texts_go_to_sglang_at_once(embedded):
     with documented(input_logprobs.INPUT_TOKENS) as (server, _):
         model = OpenAICompatible(server.rest)
         assert model.capabilities.pairs_a_call > 1
-        before = model.meter.prompt_tokens
+        before = model.meter.usage.prompt_tokens
         model.log_likelihoods(PROMPTS, ANSWERS)
         assert server.exchanges[-1].path == "/generate"
         pairs = [f"{prompt} {answer}" for prompt in PROMPTS for answer in ANSWERS]
         assert server.bodies[-1]["text"] == [*PROMPTS, *pairs]
         read = sum(len(embedded.encode(text)) for text in server.bodies[-1]["text"])
-        assert model.meter.prompt_tokens - before == read
+        assert model.meter.usage.prompt_tokens - before == read
 
 
 @pytest.mark.parametrize("way", FLAVOURS)

@@ -1433,4 +1433,4 @@ def test_odd_numbers_of_a_server_do_no_harm(embedded):
         on.append(True)
         table = model.log_likelihoods(TOLD, ANSWERS)
         assert np.isfinite(table).all() and (table <= 0).all()
-        assert model.meter.prompt_tokens == model.meter.response_tokens == 0
+        assert model.meter.usage.prompt_tokens == model.meter.usage.response_tokens == 0
