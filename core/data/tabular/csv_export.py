@@ -2,11 +2,13 @@
 
 import csv
 import io
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
 _FORMULA_STARTS = ("=", "+", "-", "@")
 _LINE_STARTS = ("\t", "\r", "\n")  # which some spreadsheets drop, with what stands before them
+_NEGATIVE = re.compile(r"-(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?%?")
 
 
 def disarm(cell: object) -> object:
@@ -14,19 +16,21 @@ def disarm(cell: object) -> object:
 
     White space and characters without width before a formula do not hide it, nor do wide forms
     of its signs (＝, ＋, －, ＠), which some spreadsheets take for the plain ones. Numbers pass
-    unchanged: a negative one begins with ``-`` and is no formula.
+    unchanged, as text, too: a negative one begins with ``-`` and is no formula.
     """
-    if isinstance(cell, str) and (cell.startswith(_LINE_STARTS) or _is_formula(cell)):
+    if isinstance(cell, str) and _is_formula(cell) and not _NEGATIVE.fullmatch(cell):
         return f"'{cell}"
     return cell
 
 
 def as_it_was(cell: str) -> str:
     """Return a text that `disarm` may have written as it was before."""
-    return cell[1:] if cell[:1] == "'" and disarm(cell[1:]) == cell else cell
+    return cell[1:] if cell[:1] == "'" and _is_formula(cell[1:]) else cell
 
 
 def _is_formula(text: str) -> bool:
+    if text.startswith(_LINE_STARTS):
+        return True
     # Controls, and characters that only shape others, hide no formula.
     seen = (c for c in text if not c.isspace() and unicodedata.category(c) not in {"Cc", "Cf"})
     return unicodedata.normalize("NFKC", next(seen, "")).startswith(_FORMULA_STARTS)

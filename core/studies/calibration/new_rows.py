@@ -1,7 +1,6 @@
 """Deciding by a policy: the labelled rows, and new ones without labels."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, count
 
@@ -152,18 +151,8 @@ def new_decisions(fresh: NewScores) -> bytes:
     """
     headings = fresh.upload.headings
     decisions = np.where(fresh.answers, "answer", "abstain")
-    columns = (_cells(fresh.upload, name) for name in headings)
+    columns = (fresh.upload.table[name] for name in headings)
     taken = {plain_heading(name) for name in headings} - {"decision"}
     earlier = next(n for i in count(1) if plain_heading(n := f"decision before {i}") not in taken)
     names = (earlier if plain_heading(name) == "decision" else name for name in headings)
     return to_csv((*names, "decision"), zip(*columns, decisions, strict=True))
-
-
-def _cells(upload: Upload, name: str) -> Iterator[str | float]:
-    """Return a column's cells; negative numbers as numbers, for as text they would be disarmed."""
-    column = column_of(upload, name)
-    cells: list[str | float] = [
-        number if text.startswith("-") and not math.isnan(number) else text
-        for text, number in zip(column.texts, column.values.tolist(), strict=True)
-    ]
-    return (cells[code] for code in column.codes)

@@ -643,7 +643,7 @@ def test_rows_left_out_stand_in_the_policy():
 
 
 def test_decisions_are_disarmed_and_so_is_the_heading():
-    formulas = ["=1+1", "-2", "@x", '=HYPERLINK("http://x.example")']
+    formulas = ["=1+1", "-2-1", "@x", '=HYPERLINK("http://x.example")']
     rows = [(q, q, i / 10, i < 3) for i, q in enumerate([*formulas, "plain"])]
     content = csv_file(["q", "source", "=cmd|x", "correct"], rows)
     data = study.read(content, "x.csv", larger_is_surer=False)
@@ -682,15 +682,14 @@ def test_new_confidences_are_turned_like_the_old(hand):
     assert written == ["b", "0.9", "0.16", "0.14", "n/a"]
 
 
-def test_new_decisions_are_disarmed_and_keep_negative_numbers(unnamed):
-    """Not “-3,425”, which may be minus three thousand: our number would be another one."""
+def test_new_decisions_are_disarmed_and_leave_numbers_as_they_are(unnamed):
     heading = ["a", "=x", "b", "c"]
-    rows = (["0.25", "=1+1", "-3,425", "-0,5"], ["0.9", "-1+cmd|x", "175", "0,25"], ["-"] * 4)
+    rows = (["0.25", "=1+1", "-3,425", "-87%"], ["0.9", "-1+cmd|x", "-007", "0,25"], ["-"] * 4)
     fresh = new_rows.new_scores(new(heading, *rows), unnamed.policy)
     assert rows_in(new_rows.new_decisions(fresh)) == [
         ["a", "'=x", "b", "c", "decision"],
-        ["0.25", "'=1+1", "'-3,425", "-0.5", "answer"],
-        ["0.9", "'-1+cmd|x", "175", "0,25", "abstain"],
+        ["0.25", "'=1+1", "-3,425", "-87%", "answer"],
+        ["0.9", "'-1+cmd|x", "-007", "0,25", "abstain"],
         ["'-", "'-", "'-", "'-", "abstain"],
     ]
 

@@ -192,9 +192,9 @@ def csv_of(inspection):
 
 
 def test_the_csv_has_one_row_a_text_and_is_disarmed():
-    texts = ["=HYPERLINK(1)", "-5", "plain, with comma", "@x"]
+    texts = ["=HYPERLINK(1)", "-5-1", "plain, with comma", "@x"]
     seen = run(Request(QUERY, 100), TableModel(texts, falling(4), [falling(4)] * 4))
-    expected = ["'=HYPERLINK(1)", "'-5", "plain, with comma", "'@x"]
+    expected = ["'=HYPERLINK(1)", "'-5-1", "plain, with comma", "'@x"]
     table = csv_of(seen)
     assert [row["response"] for row in table] == [row["cluster"] for row in table] == expected
     assert {row["query"] for row in table} == {QUERY}
