@@ -23,7 +23,6 @@ def bench(name: str) -> None:
     """Draw an experiment: what it is, what is found with the settings, and what is behind it."""
     experiment = EXPERIMENTS[name]
     st.header(experiment.title, anchor=False)
-    st.markdown(experiment.about)
     # On a phone the columns come one below the other: first what was found.
     seen, chosen = st.columns([3, 1], gap="medium")
     with chosen:
@@ -33,12 +32,15 @@ def bench(name: str) -> None:
         st.caption(f"In the paper: {experiment.paper}.")
     if values is None:
         with seen:
+            st.markdown(experiment.about)
             st.text("Correct the settings to see what they show.")
         return
     with seen:
         model, finding = attempt(experiment, values)
         if finding is not None:
             results(finding)
+        else:
+            st.markdown(experiment.about)
     with asks:
         st.text(about_model(experiment.model_for(values), model))
     if experiment.model_for(values) is AskedModel.CHOSEN:

@@ -22,15 +22,19 @@ MOST_SHOWN = 2000  # rows
 
 def results(finding: Finding, place: str = "") -> None:
     """Draw the sentence and the pictures; `place` tells the results on one page apart."""
-    sentences = [finding.sentence]
+    experiment = EXPERIMENTS[finding.experiment]
+    first, *others = [finding.sentence]
     for claim in CLAIMS.values():
         if claim.experiment == finding.experiment and finding is results_of(claim.experiment)[0]:
             ruling = claim.rule(finding)
-            sentences = [heading(claim, ruling), finding.sentence, ruling.consequence]
-    first, *others = sentences
+            first, *others = heading(claim, ruling), ruling.consequence, finding.sentence
     with st.container(key=f"laboratory_sentence{place}"):
         st.text(first)
-    for sentence in others:
+    for sentence in others[:1]:
+        st.text(sentence)
+    if not place:  # of the first: beneath what came of it, what was done
+        st.markdown(experiment.about)
+    for sentence in others[1:]:
         st.text(sentence)
     here: DeltaGenerator
     beside: DeltaGenerator | None = None  # the column in which the second of two halves goes
