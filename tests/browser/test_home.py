@@ -141,6 +141,14 @@ def test_lanes_control_and_question_are_on_the_first_screen(address, open_page, 
         assert box["y"] >= 0 and box["y"] + box["height"] <= size["height"]
 
 
+@pytest.mark.parametrize("width", [390, 720, 1000, 1024])
+def test_no_share_of_a_lane_is_cut(address, open_page, width):
+    page = open_page(address, width=width, height=900)
+    all_drawn(page)
+    for end in page.locator(".ends > *").all():
+        assert end.evaluate("(each) => each.scrollWidth <= each.clientWidth"), end.inner_text()
+
+
 def test_fits_the_screen(address, open_page):
     page = open_page(address, height=1180)
     page.set_viewport_size({"width": 1920, "height": 1180})
