@@ -162,7 +162,7 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
     limit = inspection.verdict.rule.value
     few = inspection.samples_needed is not None
     less, more = ("less doubt than", "more doubt") if few else ("answered below", "? I don’t know")
-    assert labels[f"{less} λ = {limit:.3f}"] == 0
+    assert labels[f"{less} limit λ = {limit:.3f}"] == 0
     assert labels[more] == limit
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
@@ -184,7 +184,7 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
             limit = inspection.verdict.rule.value
             assert steps == {
                 f"{STAMPS[Headline.BELIEVE].label} up to {believed:.3f}": 0,
-                f"{STAMPS[Headline.PERHAPS].label} below λ = {limit:.3f}": believed,
+                f"{STAMPS[Headline.PERHAPS].label} below limit λ = {limit:.3f}": believed,
                 STAMPS[Headline.ABSTAIN].label: limit,
             }
             assert scale.rows["zones"][2]["end"] == believed
@@ -248,14 +248,14 @@ def test_a_limit_below_0_lies_on_the_scale_with_what_is_withheld_above_it(limit)
     labels, ends = placed(scale), scale.values
     assert ends["lowest"] < limit < 0 < ends["widest"]
     assert labels["? I don’t know"] == limit
-    assert labels[f"answered below λ = −{-limit:.3f}"] == ends["lowest"]
+    assert labels[f"answered below limit λ = −{-limit:.3f}"] == ends["lowest"]
     answers, withholds = rows_of(scale, "end")[:2]
     assert (answers["end"], withholds["x"]) == (limit, limit)
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
     assert at == max(ruled.compared_doubt, ends["lowest"])
     nothing = read(inspection.recording, rule=replace(rule, value=-math.inf))
     (only,) = charts.doubt_scale(nothing, (), LIGHT).rows["steps"]
-    assert only["label"] == "? I don’t know from λ = −∞"
+    assert only["label"] == "? I don’t know from limit λ = −∞"
 
 
 def test_on_a_phone_there_is_no_room_for_a_label_left_of_a_small_doubt():
