@@ -58,7 +58,7 @@ def test_opens_on_the_claims_and_looks_closer_at_one_as_it_is_shipped():
     assert page.query_params["experiment"] == "estimator"
     (finding,) = results_of("estimator")
     claimed = "Claimed: With enough answers, the doubt is exact. Holds: 218 answers"
-    assert texts(page)[0].startswith(claimed) and texts(page)[1] == finding.sentence
+    assert texts(page)[0].startswith(claimed) and texts(page)[2] == finding.sentence
     assert said(page, "Asks no model.")
     assert len(pictures(page)) == 3 and command(page) == "python -m core laboratory estimator"
     names = ["html", "csv", "json"] + ["png", "svg"] * 3
@@ -77,7 +77,7 @@ def test_a_setting_is_computed_at_once_and_the_command_finds_the_same():
     assert printed.splitlines()[0] == texts(page)[0]
     assert {*table(page, "estimate")["estimate"]} > {"Counts, adjusted for chance"}  # pairs have it
     press(page, "usual_estimator")
-    assert texts(page)[1] == results_of("estimator")[0].sentence
+    assert texts(page)[2] == results_of("estimator")[0].sentence
 
 
 def test_an_address_opens_an_experiment_with_its_settings_and_returns_to_it():
