@@ -253,7 +253,7 @@ def test_a_question_that_is_no_evidence_leaves_the_others(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("question,colour\nWho?,red\n", "No column holds answers"),
+        ("question,colour\nWho?,red\n", "No heading says which column holds the answers"),
         ("response,colour\nA,red\n", "to which question"),
         ('question,responses,logprobs\nWho?,"[""A""]","[""x""]"\n', "“x” is no log-probability"),
         ('question,responses\nWho?,"[]"\n', "No question could be scored"),

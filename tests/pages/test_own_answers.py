@@ -61,10 +61,16 @@ def test_of_several_models_the_person_chooses_whose_rows_count(opened):
     assert table(page, "answer", "probability")["answer"].tolist() == ["Rome"]
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [('{"question": "Q?", "colour": "red"}', "No column holds answers"), ("{", "JSON")],
-)
-def test_a_file_that_cannot_be_scored_is_a_sentence(opened, content, sentence):
-    page = bring(opened, content)
-    assert any(sentence in text for text in texts(page))
+def test_where_no_heading_says_which_are_the_answers_the_person_does(opened):
+    rows = [{"question": "Capital?", "answer": each, "colour": TEXTS[0]} for each in FRENCH]
+    page = bring(opened, "\n".join(map(json.dumps, rows)))
+    (choice,) = [box for box in page.selectbox if box.label == "Column of the answers"]
+    assert choice.options == ["question", "answer", "colour"] and choice.value is None
+    page = settled(choice.set_value("answer").run())
+    assert table(page, "answer", "probability")["answer"].tolist() == ["Paris", "Lyon"]
+    assert any("responses: “answer”" in text for text in texts(page))
+
+
+def test_a_file_that_cannot_be_scored_is_a_sentence(opened):
+    page = bring(opened, "{")
+    assert any("JSON" in text for text in texts(page))

@@ -57,6 +57,10 @@ class SeveralSourcesError(UploadError):
         self.column, self.values = column, list(dict.fromkeys(values))
 
 
+class AnswersColumnError(UploadError):
+    """No heading says which column holds the answers."""
+
+
 @dataclass(frozen=True)
 class RepeatedAnswers:
     """The answers to one question, as `core.uncertainty.own_answers.score` takes them."""
@@ -98,9 +102,9 @@ def repeated_answers(
             raise UploadError(f"There is no column “{one_line(name)}” in {upload.name}.")
     responses = places["responses"]
     if responses is None:
-        raise UploadError(
-            "No column holds answers. Name it: a list of all answers to a question in a cell, or "
-            "one answer in each row."
+        raise AnswersColumnError(
+            "No heading says which column holds the answers. Name it: a list of all answers to a "
+            "question in a cell, or one answer in each row."
         )
     table = upload.table
     for name, value in filters:

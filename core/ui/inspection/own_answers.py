@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.codec import count_of, one_line
 from core.data.tabular.repeated_answers import (
+    AnswersColumnError,
     RepeatedAnswers,
     SeveralSourcesError,
     repeated_answers,
@@ -21,7 +22,7 @@ from core.uncertainty.own_answers import AnswerScores, score
 
 QUESTION = "own_answers_question"
 FEW = 50  # texts that are compared at once
-MOST_SOURCES = 500  # values of a column to choose from
+MOST_SOURCES = 500  # headings, or values of a column, to choose from
 LONGEST = 2_000  # characters of a question that are shown
 
 
@@ -57,18 +58,34 @@ def own_answers() -> None:
 
 
 def _questions(upload: Upload) -> tuple[list[RepeatedAnswers], list[str]] | None:
-    """Return what is in the file; of several models, what is of the one that the person chooses."""
+    """Return what is in the file, asking the person for what its headings do not say.
+
+    This is which column holds the answers and, of several models, whose rows count.
+    """
     filters: tuple[tuple[str, str], ...] = ()
+    column: str | None = None
     while True:
         try:
             return result_of(
-                f"own_answers_{len(filters):d}",
+                f"own_answers_{len(filters):d}_{column is not None:d}",
                 upload,
-                partial(_read, upload, filters),
-                filters,
+                partial(_read, upload, column, filters),
+                (column, filters),
                 large=is_long(upload),
                 refuses=UploadError,
             )
+        except AnswersColumnError as error:
+            if len(upload.headings) > MOST_SOURCES:
+                raise
+            st.text(str(error))
+            column = st.selectbox(
+                "Column of the answers",
+                upload.headings,
+                None,
+                key=f"own_column_{upload.sha256[:16]}",
+            )
+            if column is None:
+                return None
         except SeveralSourcesError as error:
             if len(error.values) > MOST_SOURCES:
                 raise
@@ -85,9 +102,9 @@ def _questions(upload: Upload) -> tuple[list[RepeatedAnswers], list[str]] | None
 
 
 def _read(
-    upload: Upload, filters: tuple[tuple[str, str], ...], _: Progress
+    upload: Upload, column: str | None, filters: tuple[tuple[str, str], ...], _: Progress
 ) -> tuple[list[RepeatedAnswers], list[str]]:
-    return repeated_answers(upload, {}, filters=filters)
+    return repeated_answers(upload, {"responses": column}, filters=filters)
 
 
 def _scores(own: RepeatedAnswers) -> AnswerScores | None:
