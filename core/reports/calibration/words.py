@@ -93,7 +93,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
         rule = f"hardly moved by other answers; at most {percent(belief.target_error)} wrong"
         add(Headline.BELIEVE, believed, f", {errors:,} wrong", rule)
     wrong = f", {policy.errors - errors:,} wrong"
-    add(Headline.PERHAPS, policy.answered - believed, wrong, "doubt below λ")
+    add(Headline.PERHAPS, policy.answered - believed, wrong, "below limit λ")
     unseen = int(np.isnan(calibration.doubts).sum())
     few = f", {unseen:,} of them “{STAMPS[Headline.TOO_LITTLE].words}”" if unseen else ""
     rest = policy.labels - policy.answered
