@@ -6,6 +6,7 @@ from typing import TypeVar
 from core.language_models.client.concurrency import questions_at_once, stream
 from core.language_models.errors import ModelError
 from core.language_models.language_model import LanguageModel
+from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Progress
 
 A = TypeVar("A")
@@ -22,13 +23,15 @@ def of_each(
     It is given an item, and a function to call between two requests, which raises when nobody wants
     the result any more: `progress` may raise, see
     :func:`core.language_models.client.concurrency.stream`.
+
+    Raises `InvalidRequestError` when there is no item.
     """
+    if not items:
+        raise InvalidRequestError("There is no question. Give at least one.")
     results: dict[int, T] = {}
 
     def say() -> None:
-        progress(
-            f"{len(results)} of {len(items)} questions done", len(results) / max(1, len(items))
-        )
+        progress(f"{len(results)} of {len(items)} questions done", len(results) / len(items))
 
     def one(place: int, go_on: Seldom) -> tuple[int, T]:
         with model.beside():

@@ -134,7 +134,7 @@ class Chains:
 def run(
     recording: Recording,
     model: LanguageModel,
-    settings: ChainsSettings | None = None,
+    settings: ChainsSettings,
     progress: Progress = silent,
     *,
     reading: Reading | None = None,
@@ -144,7 +144,7 @@ def run(
     Raises `InvalidRequestError` when the recording is another model’s; `ModelError`, also when the
     model says of no answer how likely it is.
     """
-    settings, reading = settings or ChainsSettings(), reading or Reading()
+    reading = reading or Reading()
     if (recording.model, recording.revision) != (model.name, model.revision):
         raise InvalidRequestError("This was recorded with another model. Ask the question again.")
     refuse_counts(model, recording.estimator)

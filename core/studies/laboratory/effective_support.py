@@ -17,7 +17,6 @@ from core.language_models.errors import ModelError
 from core.language_models.language_model import LanguageModel
 from core.studies.evaluation.bundled import REAL, folders
 from core.studies.evaluation.saved_run import Run
-from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import Seldom, must_score, of_each
 from core.studies.laboratory.settings import (
     ExperimentSettings,
@@ -107,7 +106,7 @@ def questions_of(settings: EffectiveSupportSettings) -> list[str]:
 def run(
     model: LanguageModel,
     questions: Sequence[str],
-    settings: EffectiveSupportSettings | None = None,
+    settings: EffectiveSupportSettings,
     progress: Progress = silent,
 ) -> EffectiveSupports:
     """Estimate what a model's draws miss, question by question (Appendix E.4).
@@ -118,10 +117,7 @@ def run(
     Raises `InvalidRequestError` when there is no question; `ModelError`, also when the model does
     not score given, whole answers, or scores them above 1.
     """
-    settings = settings or EffectiveSupportSettings()
     must_score(model)
-    if not questions:
-        raise InvalidRequestError("There is no question. Give at least one.")
     supports = of_each(
         model,
         questions,

@@ -165,11 +165,8 @@ class EstimatorComparison:
         )
 
 
-def run(
-    settings: EstimatorSettings | None = None, progress: Progress = silent
-) -> EstimatorComparison:
+def run(settings: EstimatorSettings, progress: Progress = silent) -> EstimatorComparison:
     """Draw, estimate and compare."""
-    settings = settings or EstimatorSettings()
     n, p = settings.n, np.exp(gibbs.log_probabilities(settings.n, settings.temperature))
     cumulative = p.cumsum() / p.sum()
     # The listing's own generator, so that its seed draws what it draws.

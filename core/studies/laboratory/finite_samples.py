@@ -117,15 +117,12 @@ class FiniteSamples:
         return self.settings.draws[int(np.argmax(is_true))] if is_true.any() else None
 
 
-def run(
-    settings: FiniteSamplesSettings | None = None, progress: Progress = silent
-) -> FiniteSamples:
+def run(settings: FiniteSamplesSettings, progress: Progress = silent) -> FiniteSamples:
     """Find out how large k must be before Theorem 4.6 says anything about a model that copies.
 
     The best of several X̃ is taken, each the likeliest pairs; a person who may choose only one gets
     no more.
     """
-    settings = settings or FiniteSamplesSettings()
     first, rows = settings.law
     table = first[:, None] * rows
     p = table.ravel()

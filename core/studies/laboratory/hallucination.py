@@ -89,16 +89,12 @@ class Hallucination:
 
 
 def run(
-    model: LanguageModel,
-    fact: Fact,
-    settings: HallucinationSettings | None = None,
-    progress: Progress = silent,
+    model: LanguageModel, fact: Fact, settings: HallucinationSettings, progress: Progress = silent
 ) -> Hallucination:
     """Compare what a model says to a question with what is true.
 
     Raises `ModelError`, also when the model does not score given, whole answers.
     """
-    settings = settings or HallucinationSettings()
     must_score(model)
     progress("Search for answers", 0.0)
     texts = support_of(model, fact, settings.likeliest)

@@ -45,11 +45,8 @@ class Panel:
     estimates: Floats  # (sizes,): Algorithm 1 at each k, nats
 
 
-def panels(
-    settings: ListingSettings | None = None, progress: Progress = silent
-) -> tuple[Panel, ...]:
+def panels(settings: ListingSettings, progress: Progress = silent) -> tuple[Panel, ...]:
     """Return the panels, a temperature after the other."""
-    settings = settings or ListingSettings()
     grid = [(n, temperature) for temperature in TEMPERATURES for n in COORDINATES]
     results = []
     for place, (n, temperature) in enumerate(grid):

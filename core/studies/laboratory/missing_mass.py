@@ -175,11 +175,8 @@ class MissingMassCurves:
         return np.asarray((self.missing < self.low).mean(axis=0))
 
 
-def run(
-    settings: MissingMassSettings | None = None, progress: Progress = silent
-) -> MissingMassCurves:
+def run(settings: MissingMassSettings, progress: Progress = silent) -> MissingMassCurves:
     """Compute and simulate what k draws miss of a known distribution."""
-    settings = settings or MissingMassSettings()
     p, k = settings.probabilities, np.array(settings.draws)
     rest = max(0.0, 1 - float(p.sum()))
     rng = np.random.default_rng(settings.seed)

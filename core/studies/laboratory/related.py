@@ -26,7 +26,7 @@ from core.data.world.grading import SAME_ANSWER, matches
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record, usual_request
-from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.request import Reading, Request
 from core.studies.laboratory.asking import Seldom, of_each
 from core.studies.progress import Progress, silent
 from core.uncertainty.related import Candidates, candidates, covariances
@@ -197,13 +197,11 @@ def run(
 
     Raises `InvalidRequestError` when there is no question.
     """
-    if not facts:
-        raise InvalidRequestError("There is no question. Give at least one.")
-    request = request or usual_request(facts[0].question, model.capabilities)
 
     def one(fact: Fact, go_on: Seldom) -> RelatedAnswers:
-        one_request = replace(request, query=fact.question)
-        recording = record(one_request, model, lambda stage, share: go_on())
+        own = request or usual_request(fact.question, model.capabilities)
+        own = replace(own, query=fact.question)
+        recording = record(own, model, lambda stage, share: go_on())
         return of_inspection(read(recording, reading), fact.answers)
 
     rows = of_each(model, facts, one, progress)

@@ -168,7 +168,7 @@ def choose(count: int, seed: int = 0) -> tuple[Fact, ...]:
 def run(
     model: LanguageModel,
     facts: Sequence[Fact],
-    settings: TheoremSettings | None = None,
+    settings: TheoremSettings,
     progress: Progress = silent,
 ) -> TheoremOne:
     """Compare Q̃ with P̃ on every question.
@@ -176,10 +176,7 @@ def run(
     Raises `InvalidRequestError` when there is no question; `ModelError`, also when the model does
     not score given, whole answers.
     """
-    settings = settings or TheoremSettings()
     must_score(model)
-    if not facts:
-        raise InvalidRequestError("There is no question. Give at least one.")
     rows = of_each(model, facts, lambda fact, go_on: _row(model, fact, settings, go_on), progress)
     return TheoremOne(settings, model.name, tuple(rows))
 

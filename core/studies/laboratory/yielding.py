@@ -163,14 +163,13 @@ def _lasts(repetitions: Sequence[int | None], most: int) -> Floats:
 
 
 def run(
-    model: LanguageModel, settings: YieldingSettings | None = None, progress: Progress = silent
+    model: LanguageModel, settings: YieldingSettings, progress: Progress = silent
 ) -> YieldingFacts:
     """Measure the overlap of many questions, and how many repetitions turn each.
 
     Raises `ModelError` when the model does not run here, or normalises its keys;
     `InvalidRequestError`, also when a curve does not fit the model's context.
     """
-    settings = settings or YieldingSettings()
     if not isinstance(model, LlamaModel):
         raise ModelError(
             f"{model.name} does not show its weights. Choose a model that runs here, such as the "

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.language_models.errors import ModelError
+from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import must_score, of_each
 from tests.fakes import knows
 
@@ -41,7 +42,8 @@ def test_results_come_in_the_order_of_the_items(at_once):
     found = of_each(model, range(30), work, lambda stage, share: shares.append((stage, share)))
     assert found == [item * item for item in range(30)]
     assert shares[-1] == ("30 of 30 questions done", 1)
-    assert of_each(model, [], work, lambda *_: None) == []
+    with pytest.raises(InvalidRequestError, match="no question"):
+        of_each(model, [], work, lambda *_: None)
 
 
 def test_a_failure_ends_it():

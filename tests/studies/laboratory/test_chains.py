@@ -164,7 +164,7 @@ def test_no_chain_is_made_of_empty_answers():
 def test_a_model_without_likelihoods_is_refused_with_a_sentence():
     model = Limited(model_of(3, 0.5), scores_given_text=False)
     with pytest.raises(ModelError, match="does not report how likely whole answers are"):
-        run(recorded(model, 5), model)
+        run(recorded(model, 5), model, ChainsSettings())
     before = list(model.asked)
     for ask in (EXPERIMENT.plan, lambda settings, model: EXPERIMENT.run({}, model)):
         with pytest.raises(ModelError, match="does not report how likely whole answers are"):
@@ -175,7 +175,7 @@ def test_a_model_without_likelihoods_is_refused_with_a_sentence():
 def test_another_models_recording_is_refused():
     model = model_of(3, 0.5)
     with pytest.raises(InvalidRequestError, match="another model"):
-        run(replace(searched(model, 3), revision="2"), model)
+        run(replace(searched(model, 3), revision="2"), model, ChainsSettings())
 
 
 def test_the_embedded_model_answers(embedded):

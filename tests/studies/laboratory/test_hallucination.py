@@ -52,4 +52,4 @@ def test_the_truth_has_no_hallucination():
 
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(ModelError, match="does not score"):
-        run(Limited(copier(), scores_given_text=False), one_right())
+        run(Limited(copier(), scores_given_text=False), one_right(), HallucinationSettings())

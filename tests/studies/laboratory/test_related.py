@@ -13,7 +13,7 @@ from core.reports.laboratory.related import sentence
 from core.studies.amplification.gallery import draw
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
-from core.studies.inspection.request import InvalidRequestError, Request, Sampling
+from core.studies.inspection.request import Request, Sampling
 from core.studies.laboratory import related
 from core.studies.laboratory.related import (
     COMPARED,
@@ -207,9 +207,3 @@ def test_the_embedded_model_is_asked(embedded):
                    for p, q in zip(asked.predicted, asked.repeated, strict=True))  # fmt: skip
         assert {*asked.doubts} == {*COMPARED} - {"two_stage"}
     assert sentence(found).startswith("AUROC for wrong answers on 10 questions: M.I.")
-
-
-def test_no_question_is_refused():
-    model, _ = many({"q": COPIES})
-    with pytest.raises(InvalidRequestError, match="no question"):
-        run([], model)

@@ -142,4 +142,4 @@ def test_bands_are_looked_at_one_by_one():
 
 def test_a_model_that_runs_elsewhere_is_refused():
     with pytest.raises(ModelError, match="does not show its weights"):
-        run(copies(3))
+        run(copies(3), FEW)
