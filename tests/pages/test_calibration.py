@@ -22,7 +22,7 @@ from core.data.tabular import isolation, uploads
 from core.data.tabular.label_meanings import Meaning
 from core.data.world.grading import matches
 from core.reports.calibration import words
-from core.reports.inspection.words import STAMPS
+from core.reports.inspection.words import STAMPS, UNPROMISED
 from core.store import labelled_files
 from core.store.errors import StoreError
 from core.store.labels import Labels, Looks
@@ -1150,6 +1150,9 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     assert "to_inspection" not in keys(example)
     press(example, "stop_policy")
     assert badges(example) == [OVERALL, OF_EXAMPLE, NO_GUARANTEE]
+    set_target(example, confidence=0.8)  # too little for a promised word of Inspection
+    assert UNPROMISED.label in texts(example) and Headline.PERHAPS not in by_headline(example)
+    set_target(example, confidence=0.9)
     choose_scores(example, "semantic_entropy", surer=["sampled_mass"])
     score(example).set_value("sampled_mass")
     set_target(example, alpha=0.3)

@@ -13,12 +13,13 @@ from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled_rows import LabelledRows
 from core.data.tabular.pipelines import other_answers
-from core.reports.inspection.words import STAMPS, Headline, Stamp
+from core.reports.inspection.words import MARKS, STAMPS, Headline, Stamp
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
 from core.studies.calibration.holdout import Confirmation
 from core.studies.calibration.new_rows import NewScores
+from core.studies.inspection import verdict
 from core.studies.inspection.inspection import cannot_decide
 
 MOST_LISTED: Final = 5  # earlier looks
@@ -83,10 +84,11 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     policy = calibration.policy
     if policy is None or policy.method != "ltt" or no_use(policy):
         return []
+    marks = MARKS[verdict.rule_of(policy).error is not None]
     believed, errors, shares = 0, 0, []
 
     def add(headline: Headline, number: int, counted: str, rule: str) -> None:
-        shares.append(HeadlineShare(STAMPS[headline], number, f"{number:,}{counted}", rule))
+        shares.append(HeadlineShare(marks[headline], number, f"{number:,}{counted}", rule))
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors

@@ -346,7 +346,8 @@ class _About:
         An empty sentence: what follows from its numbers, the report says.
         """
         if rule.error is None:
-            return f"Nothing promises that answers are right{HENCE}"
+            sure = f"{LEAST_CONFIDENCE:.0%} confidence"
+            return f"Nothing promises with {sure} that answers are right{HENCE}"
         if rule.error > LARGEST_ERROR:
             return ""
         if self.clusters > 1 and rule.value > _most(self.scores, rule.score):

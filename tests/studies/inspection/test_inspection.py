@@ -222,7 +222,7 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
 @pytest.mark.parametrize(
     ("question", "change", "why", "in_short"),
     [
-        (MANY, {"error": None}, "Nothing promises that answers are right", ""),
+        (MANY, {"error": None}, "Nothing promises with 90% confidence that answers are right", ""),
         (MANY, {"error": 0.3}, "up to 30% are wrong", "up to 30% are wrong"),
         (MANY, {"belief": None}, "promises nothing of answers that stand", "its policy"),
         (MANY, {"belief": Belief(0.01, 0.02, 100, 1)}, "Too many of the answers", "too much doubt"),
