@@ -45,7 +45,7 @@ def case_form() -> Case | None:
     texts = [_field(next(columns), field) for field in FIELDS]
     with st.container(horizontal=True, vertical_alignment="center"):
         for name, case in EXAMPLES.items():
-            st.button(name, key=f"case_{name}", help=case.query, on_click=_set, args=(case,))
+            st.button(name, key=f"case_{name}", on_click=_set, args=(case,))
         st.button(
             "Propose answers",
             key="propose",

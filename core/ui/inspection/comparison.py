@@ -68,6 +68,7 @@ def offer_comparison(id: str) -> None:
                 f"{others[one].created_at:%Y-%m-%d %H:%M}"
             ),
             key=f"beside_which_{id}",  # another list for each
+            width=460,  # the time tells one question from itself
         )
         st.button("Compare", key="beside_open", type="primary", on_click=_open, args=(id, chosen))
 

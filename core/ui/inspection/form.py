@@ -85,9 +85,7 @@ def question_form() -> tuple[Request, Reading]:
     press.button("Ask", type="primary", key="ask", width="stretch", on_click=_press)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for name, question in EXAMPLES.items():
-            st.button(
-                name, key=f"example_{name}", help=question, on_click=_ask_for, args=(question,)
-            )
+            st.button(name, key=f"example_{name}", on_click=_ask_for, args=(question,))
         if has_taught_words(current()):
             st.page_link(frame.questions(), label="Browse all", icon=":material/forum:")
     with st.expander("Settings", icon=":material/tune:"):
