@@ -230,7 +230,8 @@ _SIDES, _UNDECIDED = ("answered", "? I don’t know"), ("less doubt", "more doub
 def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:
     """Bars of what the model says after each answer that it was told; each answer has its shade.
 
-    An answer that was told, and is said again, has the colour of ink; anything else is grey.
+    An answer that was told, and is said again, has the colour of ink, unless it is the model's own
+    first; anything else is grey.
     """
     names = [shown(text) for text in rows.answers]
     parts: list[tuple[Any, ...]] = []
@@ -239,7 +240,7 @@ def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:
         start = 0.0
         shares = list(zip(rows.answers, names, row.says, strict=True))
         for rank, (text, name, probability) in enumerate(shares):
-            again = text == row.told
+            again = rank > 0 and text == row.told
             shade = _SHADES[min(rank, len(_SHADES) - 1)]
             dark = again or shade > _LEGIBLE
             blue = mix(palette.primary, palette.background, shade)
@@ -327,7 +328,10 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     tables = tables_of(inspection, m)
     data = pairs([shown(c.text) for c in inspection.clusters[:m]], tables)
     signed = "+.3f" if which == "contribution" else ".3f"
-    data["label"] = ["0" if abs(value) < 0.0005 else format(value, signed) for value in data[which]]
+    data["label"] = [
+        "0" if abs(value) < 0.0005 else format(value, signed).replace("-", "−")
+        for value in data[which]
+    ]
     if which == "contribution":
         reach = contribution_reach(inspection, m)
         colours = [palette.muted, *palette.diverging[1:]]  # blue is what the model says itself

@@ -122,6 +122,8 @@ def test_a_matrix_shows_the_likeliest_clusters_row_by_row(inspection, which):
         ("contribution", information.contributions),
     ):
         assert [row[name] for row in rows] == values[:m, :m].ravel().tolist()
+    below = [row["label"] for row in rows if row[which] < -0.0005]
+    assert all(label.startswith("−") for label in below)
 
 
 def test_what_is_not_drawn_is_said():
@@ -283,6 +285,17 @@ def test_clusters_have_their_share_of_all_probability_and_the_rest_is_not_sample
     assert [row["mass"] for row in rows] == [cluster.mass for cluster in listed]
     assert rest["answer"] == charts.NOT_FOUND
     assert rest["mass"] == pytest.approx(max(0, 1 - inspection.sampled_mass), abs=1e-9)
+
+
+def test_an_answer_said_again_is_ink_unless_it_is_the_models_own():
+    """As on the page, where told its own answer it is blue."""
+    rows = conditional_rows(INSPECTIONS[2])
+    bars = rows_of(charts.conditional_answers(rows, LIGHT), "colour")
+    again = {
+        bar["answer"]: bar["colour"] for bar in bars if bar["row"] == f"Told “{bar['answer']}”"
+    }
+    own, other = rows.answers
+    assert again == {own: LIGHT.primary, other: LIGHT.ink}
 
 
 def test_growth_has_both_lines_and_the_threshold(inspection):

@@ -115,10 +115,8 @@ def _responses(inspection: Inspection) -> None:
         least = LEFT_OUT / recording.request.samples
         st.caption(f"Answers with less than {least:.2%} of the probability are left out.")
     greedy = recording.greedy_log_likelihood
-    st.text(
-        f"Greedy response: {charts.shown(recording.greedy.text)}"
-        + ("" if greedy is None else f" ({greedy:.4f} nats)")
-    )
+    nats = "" if greedy is None else f" ({greedy:z.4f} nats)".replace("-", "−")
+    st.text(f"Greedy response: {charts.shown(recording.greedy.text)}{nats}")
     if recording.seconds:
         rows = zip(recording.texts, recording.seconds, strict=True)
         pairs = [(text, second) for text, row in rows for second in row]
