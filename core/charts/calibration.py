@@ -232,7 +232,7 @@ def number(value: float, digits: int = 3, width: float = math.inf) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     form = ".3g" if abs(value) < 1e-3 and value else f".{digits}f"
-    return limit_in_words(value, form, width)
+    return limit_in_words(value, form, width).replace("-", "−")
 
 
 def rule_of(score: str, threshold: float, larger_is_surer: bool, width: float = math.inf) -> str:

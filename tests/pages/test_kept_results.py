@@ -293,7 +293,7 @@ def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
         page = session("inspection", q=QUERY, policy=id)
         assert badges(page) == ["Policy in use"]
         assert policy_badges(page) == ["The policy is not verified"]
-        assert said(page, f"Not verified: {default_policy().sentence}")
+        assert said(page, f"Not verified: {in_short(default_policy())}")
         assert said(page, "Not verified: Of all answers marked “Believe it”")
         asked = results().search("", "inspection").results[0]
         assert "unverified policy" in asked.outcome

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from core.abstention.ledger import prices
-from core.abstention.policy import Belief, Policy
+from core.abstention.policy import NOT_VERIFIED, Belief, Policy
 from core.abstention.thresholds import USUAL_CONFIDENCE, Uncertifiable
 from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
@@ -64,6 +64,15 @@ def in_short(policy: Policy) -> str:
         f"Answers {policy.answered / policy.labels:.1%} of questions like these. At most {wrong} "
         f"of the answers are wrong ({sure} sure)."
     )
+
+
+def in_use_in_short(policy: Policy) -> str:
+    """Return what a policy that decides promises, and what weakens it, in the fewest words.
+
+    The whole of it is behind the badge of every page.
+    """
+    mark = f"{NOT_VERIFIED}: " if policy.from_file and policy.has_guarantee else ""
+    return f"{mark}{in_short(policy)}{policy.promise.removeprefix(policy.of_error)}"
 
 
 class HeadlineShare(NamedTuple):

@@ -8,7 +8,7 @@ import streamlit as st
 from core.abstention.policy import Policy, PolicyError, to_json
 from core.abstention.policy_files import from_json
 from core.reports import result_files
-from core.reports.calibration.words import in_short
+from core.reports.calibration.words import in_short, in_use_in_short
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
 from core.studies.inspection.request import InvalidRequestError
@@ -105,7 +105,7 @@ def banner() -> None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="policy"):
         st.badge("Policy in use", icon=":material/policy:", color="blue")
-        st.text(policy.sentence, width="stretch")
+        st.text(in_use_in_short(policy), width="stretch")
         st.button("Stop using it", key="stop_policy", on_click=stop)
     if waiting := st.session_state.get(_WAITING):
         until_saved(waiting, _UNTIL_THEN)
