@@ -68,14 +68,18 @@ def survey(
     for question in read():
         reading.add(question)
         digest.update(_content(question))
-        longest = max(longest, question.query, key=most_tokens)
-        context = max(context, question.context, key=most_tokens)
+        longest = max(longest, question.query, key=_length)
+        context = max(context, question.context, key=_length)
         several = several or several_tokens(question.query + question.context)
         malformed += question.malformed_before
     longest = longest if several_tokens(longest) else several + longest
     sentences = (*meaning, *reading.sentences)
     sha256 = digest.hexdigest()
     return Questions(name, read, reading.number, longest, sha256, sentences, malformed, context)
+
+
+def _length(text: str) -> tuple[int, int]:
+    return most_tokens(text), len(text)
 
 
 def _content(question: Question) -> bytes:
