@@ -12,6 +12,9 @@ from core.codec import count_of, limit_in_words, one_line, percent
 
 WIDEST: Final = 40  # characters of a text; files have all of it
 
+#: Why a question of a run has no doubt.
+NO_DOUBT: Final = "too little was seen, or nothing may be served"
+
 
 def display(cell: Any) -> str:
     """Return a cell of a table as it is read: a true minus, no more digits than tell."""

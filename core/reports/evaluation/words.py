@@ -307,7 +307,7 @@ def right_half(results: Results) -> list[str]:
 def curve_ends(results: Results) -> list[str]:
     """Say why curves of precision by recall end early, if they do."""
     doubts = {name: results.doubts[name] for name in results.scores}
-    return text.curve_ends(doubts, "too little was seen")
+    return text.curve_ends(doubts, text.NO_DOUBT)
 
 
 UNVARIED: Final = (
@@ -375,7 +375,7 @@ def scatter(plotted: QuestionPoints) -> list[str]:
     notes = []
     if plotted.missing:
         few = count_of(plotted.missing, "question")
-        notes.append(f"Not drawn: {few} of which too little was seen.")
+        notes.append(f"Not drawn: {few} of which {text.NO_DOUBT}.")
     if len(plotted.rows) < plotted.drawable:
         notes.append(
             f"Drawn: a random sample of {len(plotted.rows):,} of {plotted.drawable:,} questions."

@@ -1,7 +1,8 @@
 """What every score is worth on the rows of a run: measures with intervals, and curves.
 
-The doubts are those that a policy decides by, so a question of which too little was seen counts
-as the most doubtful of all. Rows count that did not fail, and that the filters keep.
+The doubts are those that a policy decides by, so a question of which too little was seen, or
+nothing may be served, counts as the most doubtful of all. Rows count that did not fail, and that
+the filters keep.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Results:
 
     @cached_property
     def doubts(self) -> Mapping[str, Floats]:
-        """By score, as a policy decides by it; NaN where too little was seen."""
+        """By score, as a policy decides by it; NaN where it answers at no λ."""
         return {name: self._numbers(name) for name in SCORES}
 
     @cached_property

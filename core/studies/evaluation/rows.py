@@ -1,6 +1,6 @@
 """A row of a run: one question, what every score says of it, and whether its answer is right.
 
-A score has five columns: its doubt as a policy decides by it, empty where too little was seen
+A score has five columns: its doubt as a policy decides by it, empty where it answers at no λ
 (`NAME`); its own doubt (`NAME_raw`); the answer that it serves (`NAME_answer`); whether that is
 right by token F1 (`NAME_correct`), and word for word (`NAME_exact`). A question that failed has
 its error and no scores. Rows from before the weighted doubt are `complete`. What the model said
@@ -107,10 +107,10 @@ def scored_row(
 ) -> Row:
     """Return the row of a question that was answered.
 
-    Where too little of the probability was seen for a verdict the doubts are missing: the pipeline
-    abstains there whatever the score. `used` is what the question took of a service, None where
-    calls cost nothing but time; `seconds` go from its first call to its scores, those included in
-    which it waited beside others.
+    Where too little of the probability was seen for a verdict, or nothing may be served, the doubts
+    are missing: the pipeline abstains there whatever the score. `used` is what the question took of
+    a service, None where calls cost nothing but time; `seconds` go from its first call to its
+    scores, those included in which it waited beside others.
     """
     recording = inspection.recording
     values = _about(question, used, seconds) | {

@@ -244,11 +244,23 @@ class Inspection:
 
     @property
     def doubts(self) -> dict[str, float | None]:
-        """Every score's doubt as a policy compares it with λ; None abstains."""
+        """Every score's doubt as a policy compares it with λ; None abstains.
+
+        It is None, too, where its answer is not served whatever the doubt: a policy is calibrated
+        on what it serves.
+        """
         least_mass, others = self.pipeline.least_mass, self.recording.others
         seen = self.sampled_mass, self.evidence.answers, least_mass, others
+        about = self.recording, self.evidence
+        vetoes = {
+            answer: veto(*about, answer, self.reading.similarity, certified=True)
+            for answer in {score.answer for score in self.scores.values()}
+        }
         doubts = {name: doubt_of(self.scores, name, *seen) for name in self.scores}
-        return {name: None if doubt is None else finite(doubt) for name, doubt in doubts.items()}
+        return {
+            name: None if doubt is None or vetoes[self.scores[name].answer] else finite(doubt)
+            for name, doubt in doubts.items()
+        }
 
     @property
     def certified_bound(self) -> float | None:

@@ -96,7 +96,9 @@ def test_questions_are_plotted_that_have_both_doubts(found):
     drawn = scatter_points(found, 100)
     assert drawn.rows.tolist() == [0, 1, 3] and drawn.right.tolist() == [True, False, True]
     assert drawn.information.tolist() == [0.4, 0.1, 0.2]
-    assert words.scatter(drawn) == ["Not drawn: 1 question of which too little was seen."]
+    assert words.scatter(drawn) == [
+        "Not drawn: 1 question of which too little was seen, or nothing may be served."
+    ]
     doubts = {"entropy": np.array([1.0, 1.0, 0.5]), "information": np.array([0.1, 0.9, 0.2])}
     assert words.above(replace(drawn, **doubts)) == (
         "Above 0.7 nats, entropy doubts 1 of 2 right answers and 1 of 1 wrong ones; mutual "

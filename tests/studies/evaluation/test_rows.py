@@ -68,7 +68,7 @@ def test_any_right_answer_in_any_wording_counts(answers):
 
 
 def test_a_doubt_is_the_score_s_where_enough_was_seen():
-    request, reading = Request("unused", 20, 0.5, seed=7), Reading("ratio", 0.8)
+    request, reading = Request("unused", 20, 0.5, seed=7), Reading("ratio", 0.9)
     seen = run(replace(request, query=QUERY), copies(12), reading)
     assert seen.sampled_mass > LEAST
     row = row_of(copies(12), request, reading=reading)
@@ -79,7 +79,7 @@ def test_a_doubt_is_the_score_s_where_enough_was_seen():
     )
     assert row.values["entropy"] == seen.scores[ENTROPY].doubt
     usual = row_of(copies(12), request)
-    assert usual.values[ENTROPY] != row.values[ENTROPY]  # “answer0” is like “answer1”
+    assert usual.values[ENTROPY] != row.values[ENTROPY]  # “answer1” is like “answer11”
 
 
 def test_where_too_little_was_seen_every_doubt_is_missing():

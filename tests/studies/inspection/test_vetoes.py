@@ -51,6 +51,11 @@ def test_second_answers_that_are_missing_are_not_left_out_unsaid(estimator, refu
     told = verdict(Silent(model, 8, refusal))
     assert told.decision is NO and "second answers are missing" in told.why
     assert (refusal or "nothing at all") in told.why
+    doubts = run(
+        Request(QUERY, 100), Silent(model, 8, refusal)
+    ).doubts  # that certify what is served
+    assert {*doubts.values()} == {None}
+    assert run(Request(QUERY, 100), model).doubts["mutual_information"] is not None
 
 
 @sampled
