@@ -233,8 +233,14 @@ IN_USE, DEFAULT = "the policy in use", "the model’s default policy"
 
 
 def decisions(results: Results) -> None:
-    """Let the person choose a policy, and show what it decides."""
+    """Let the person choose a policy, or bring one, and show what it decides."""
+    outcome = st.container()
     policies.bring()
+    with outcome:
+        _decisions(results)
+
+
+def _decisions(results: Results) -> None:
     offered = _offers(results)
     if not offered:
         st.text(
