@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -47,7 +47,7 @@ from core.uncertainty.evidence import ComparedTuples, Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import SCORES, Score
-from core.uncertainty.similarity import JUDGE
+from core.uncertainty.similarity import ANSWER_RULE, JUDGE
 
 
 def display(text: str) -> str:
@@ -380,6 +380,12 @@ def _refusal(policy: Policy, recording: Recording, reading: Reading) -> str | No
     return None
 
 
+EARLIER_RULE: Final = (
+    "The scores that made this policy are of another rule of answers than this version has, so it "
+    "decides nothing here. Have the questions asked again for a policy that can."
+)
+
+
 def cannot_decide(policy: Policy) -> str | None:
     """Say why a policy decides no inspection, whatever its settings; None if it may."""
     name = one_line(policy.score)
@@ -392,6 +398,8 @@ def cannot_decide(policy: Policy) -> str | None:
             f"This policy takes a large “{name}” as a sign of a sure answer; here it is a sign of "
             "doubt."
         )
+    if policy.pipeline.answer_rule != ANSWER_RULE:
+        return EARLIER_RULE
     return None
 
 

@@ -375,6 +375,7 @@ def test_a_model_without_a_certificate_is_at_most_perhaps():
         ({"pipeline": None}, "unknown origin"),
         ({"score": "confidence"}, "“confidence”, which is not computed here"),
         ({"larger_is_surer": True}, "here it is a sign of doubt"),
+        ({"pipeline": replace(default_policy().pipeline, answer_rule=1)}, "another rule of answ"),
     ],
 )
 def test_a_policy_that_can_decide_nothing_here_is_refused(embedded, change, reason):
