@@ -343,7 +343,8 @@ def read(
     elif rule is None:
         default = certificate(_pipeline(recording, reading, 0.0))
         rule = rule_of(default, f"{DEFAULT} ") if default else None
-    others, promises = recording.others, rule is not None and rule.error is not None
+    others, is_tested = recording.others, policy is not None and policy.method == "ltt"
+    promises = rule is not None and (is_tested or rule.error is not None)
     answer = scores[rule.score if rule else SCORE].answer
     verdict = decide(
         scores,

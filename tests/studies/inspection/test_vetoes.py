@@ -1,6 +1,7 @@
 """What a small doubt does not speak for: the answers that are there are not all, or no answers."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from core import prompts
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.language_model import Response
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
@@ -116,6 +118,17 @@ def test_a_limit_that_promises_nothing_makes_no_word_stronger():
         rule = DecisionRule(math.inf, 0.0, error=error)
         told = read(recording, rule=rule).headline
         assert told is (without.headline if error is None else Headline.PERHAPS)
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.6])
+def test_all_that_a_promise_was_tested_on_is_served(confidence):
+    """Else it would be of other answers than those that are served."""
+    recording = record(Request(QUERY, 10), steady(["Yes", "No"], [0.7, 0.3]))
+    about = {"pipeline": read(recording).pipeline, "belief": None, "threshold": math.inf}
+    policy = replace(default_policy(), confidence=confidence, **about)
+    assert read(recording, policy=policy).decision is YES
+    by_hand = replace(policy, method="by hand", confidence=None)
+    assert read(recording, policy=by_hand).decision is NO
 
 
 @every
