@@ -7,5 +7,4 @@ EXAMPLES: Final = {
     "Half known": "What is the capital of New Zealand?",
     "Unknown": "What is the capital of Zorvania?",
     "Many answers": "Name a yellow fruit.",
-    "Nonsense": "asdf qwer zxcv",
 }

@@ -277,7 +277,7 @@ def headings(page):
     return [heading.value for heading in page.header]
 
 
-@pytest.mark.parametrize("query", [EXAMPLES["Nonsense"], "Where did my cat go last night?"])
+@pytest.mark.parametrize("query", ["asdf qwer zxcv", "Where did my cat go last night?"])
 def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded):
     ask(app, query)
     assert headings(app)[0] == STAMPS[Headline.UNTAUGHT].label
@@ -304,7 +304,7 @@ def test_another_model_is_one_press_away_where_this_one_was_taught_nothing_near(
     monkeypatch.setattr(model_opening, "use", lambda *wish: wishes.append(wish))
     ask(app, EXAMPLES["Known"])
     assert "ask_real" not in keys(app)
-    ask(app, EXAMPLES["Nonsense"])
+    ask(app, "asdf qwer zxcv")
     press(app, "ask_real")
     assert wishes == [("smollm2", None, None)]
 
