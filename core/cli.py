@@ -254,7 +254,6 @@ def _quick(query: str | None, as_json: bool, options: dict[str, Any]) -> str:
 
 
 def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
-    """Ask a question anew, by the options of `inspect`."""
     chosen, reading = request_of(query, options)
     policy = policy_in(options["policy"]) if options["policy"] else None
     if policy:

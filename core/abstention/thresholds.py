@@ -135,7 +135,6 @@ def for_each_target(
 
 
 def _loosest(ranks: Blocks, target_error: float, confidence: float) -> Threshold | None:
-    """Return the loosest threshold that the walks certify."""
     sooner, later = _certified_ranks(ranks, target_error, confidence)
     if not (sooner or later):
         return None

@@ -219,7 +219,6 @@ def _test(policy: Policy, data: LabelledRows, as_json: bool) -> None:
 
 
 def _test_json(checked: holdout.Confirmation) -> dict[str, Any]:
-    """Return what a test of a policy came to."""
     observed = checked.observed
     outcome = "kept" if checked.kept else "refuted" if checked.exceeds_target else "open"
     return {

@@ -37,7 +37,6 @@ def laboratory() -> None:
 
 
 def _command(experiment: Experiment) -> click.Command:
-    """Make the command of an experiment out of its description."""
     command: Any = _run(experiment)
     command = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(
         command

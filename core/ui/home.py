@@ -141,7 +141,6 @@ def _own() -> Lane | None:
 
 
 def _numbers(lanes: list[Lane]) -> None:
-    """Show what the lanes show, as a table."""
     st.dataframe(
         {
             "question": [one.question for one in lanes],

@@ -122,7 +122,6 @@ def _check_description(about: Any) -> None:
 
 
 def _texts_of(about: Any) -> list[str]:
-    """Return the paths of the columns of texts."""
     columns = [about.schema.column(at) for at in range(about.num_columns)]
     return [
         column.path
@@ -202,7 +201,6 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def _texts(values: pa.Array) -> pa.Array:
-    """Return values as texts without nulls."""
     if values.null_count == len(values):
         return pa.repeat(pa.scalar("", pa.large_string()), len(values))
     if types.is_dictionary(values.type):

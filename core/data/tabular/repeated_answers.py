@@ -248,7 +248,6 @@ def _question_of(text: str) -> str:
 
 
 def _texts_of(text: str) -> list[str] | str:
-    """Return the texts of a list of answers, or of one answer."""
     items = parse_list(text)
     return [_answer_of(item) for item in items] if items else _answer_of(text)
 

@@ -421,7 +421,6 @@ def move_threshold(calibration: Calibration, value: float) -> Policy:
 def _policy(
     data: LabelledRows, target: Target, score: str, threshold: Threshold, **promised: Any
 ) -> Policy:
-    """Return the policy of a threshold that was found on data."""
     return Policy(
         score=score,
         threshold=threshold.value,

@@ -165,7 +165,6 @@ def _beside(
 
 
 def _figures(results: Others, beside: Mapping[Line, Others] = MappingProxyType({})) -> None:
-    """Draw the paper's figures, with the curves that are there."""
     for title, group in PAPER.items():
         st.header(title, anchor=False)
         several = [one for p in group if isinstance(one := results.get(p.case), Amplification)]

@@ -49,7 +49,6 @@ def your_question() -> None:
 
 
 def _draw(cases: list[Case], most: int, scale: str) -> list[Amplification]:
-    """Draw the curves that are wanted."""
     try:
         model = study_model()
         times = study.grid(model, most)

@@ -175,7 +175,6 @@ def _name(grader: str) -> str:
 def _differences(
     rows: Predictions, labels: Mapping[str, Labels], grader: str, table: Upload
 ) -> None:
-    """Show the rows on which graders differ."""
     places = np.flatnonzero(
         np.any([(labels[grader] != each) & ~np.isnan(each) for each in labels.values()], axis=0)
         & ~np.isnan(labels[grader])

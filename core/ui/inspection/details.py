@@ -68,7 +68,6 @@ def _figures(inspection: Inspection) -> None:
 
 
 def _prompts(inspection: Inspection) -> None:
-    """Show every prompt that was asked."""
     recording, query = inspection.recording, inspection.recording.question
     front = recording.front
     if system := recording.request.system:
@@ -154,7 +153,6 @@ def _responses(inspection: Inspection) -> None:
 
 
 def _calls(recording: Recording) -> None:
-    """List every call, and how long it took."""
     seed = f"seed {recording.request.seed}, " if recording.request.draws else ""
     st.text(
         f"Model {recording.model}, weights {recording.revision}, {seed}"
