@@ -23,7 +23,7 @@ def answers(
     rows = memory_of(
         "rows_by_doubt", calibration, lambda: study.by_doubt(calibration, threshold), threshold
     )
-    st.markdown("**Rows behind the threshold**")
+    st.markdown("**Every row, by the limit**")
     parts = list(RowSelection)
     if calibration.score not in calibration.data.others:
         parts.remove(RowSelection.LABELS_DIFFER)

@@ -28,12 +28,12 @@ WORDS: Final = {
     "pale": "withheld",
     "scale": "number of questions, on a square-root scale",
     "error": "wrong among the answered",
-    "rows": "Rows beside the threshold",
+    "rows": "Rows beside the limit",
     "which": "Which rows",
     "rows_all": "All",
     "rows_right": "Right answers",
     "rows_wrong": "Wrong answers",
-    "border": "Threshold {}: answered above, withheld below",
+    "border": "limit λ {}: answered above, withheld below",
     "open": "Inspect this question",
 }
 
