@@ -115,6 +115,9 @@ def test_questions_to_calibrate_on_say_what_they_take_first_and_what_they_took(s
     calls = len(server.exchanges) - probes
     assert 0 < calls <= most and said(page, "2 of 2 questions finished.")
     assert said(page, f"Used for these rows: {calls:,} calls, ")
+    again = session("calibration", **page.query_params)  # a reload, which knows no model
+    assert said(again, "2 of 2 questions finished.") and "start_run" not in keys(again)
+    assert len(server.exchanges) - probes == calls
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.language_models.language_model import LanguageModel
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.results import stamp
+from core.studies.evaluation.run import Questions
 from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Run, labelled_csv
 from core.studies.inspection.certificates import usual_least_mass
@@ -25,7 +26,7 @@ from core.ui.evaluation.questions import draw_of_file
 from core.ui.evaluation.questions import say as say_what_is_drawn
 from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import problem
-from core.ui.model import model_or_problem
+from core.ui.model import is_chosen, model_or_problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
@@ -62,12 +63,23 @@ def rows_of_questions(upload: Upload) -> Upload | None:
     say_what_is_drawn(sample)
     questions, request = sample.questions, usual_request("any", model.capabilities)
     task = Task(model, request, Reading(), usual_least_mass())
-    listed = own_run(runs().folder_of(questions, task).name)
+    listed = _named(questions) or own_run(runs().folder_of(questions, task).name)
     if listed is None:
         if start(questions, task):
             st.rerun()
         return None
     return _rows(listed, model)
+
+
+def _named(questions: Questions) -> ListedRun | None:
+    """Return the run of these questions that the address names, where nobody chose a model yet.
+
+    After a reload, the model that was connected is not there, and its rows are.
+    """
+    key = None if is_chosen() else st.query_params.get(RUN)
+    listed = own_run(key) if key else None
+    same = listed and listed.run.manifest["questions"].get("sha256") == questions.sha256
+    return listed if same else None
 
 
 def rows_of_address() -> Upload | None:
