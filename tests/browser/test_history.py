@@ -74,6 +74,23 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     expect(gone.get_by_text("This result is not here")).to_be_visible()
 
 
+def test_what_has_no_verdict_has_the_room_of_one(address, open_page):
+    case = "query=What+is+the+capital+of+Spain%3F&answer=Madrid&repeated=Paris"
+    page = open_page(f"{address}/amplification?{case}")
+    at_rest(page)
+    go_to(page, "History")
+    row = page.locator(".result", has_text="Curve").first
+    for width, ends in ((1280, False), (390, True)):
+        page.set_viewport_size({"width": width, "height": 900})
+        at_rest(page)
+        all_of_it, title, words = (
+            each.bounding_box() for each in (row, row.locator(".title"), row.locator(".came"))
+        )
+        right = words["x"] + words["width"]
+        assert abs(right - all_of_it["x"] - all_of_it["width"]) < 1
+        assert (abs(words["x"] - title["x"]) < 1) is ends  # on a phone, one below the other
+
+
 USER_COOKIE = "_streamlit_user"  # as Streamlit calls it
 
 
