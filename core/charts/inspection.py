@@ -115,7 +115,8 @@ def doubt_scale(
         title += "; does not decide here"
     elif rows["solid"]:
         title += "; solid: certified"
-    title = f"{_FOLLOWS}\n{title}" if score == SCORE else f"doubt: {title}"
+    what = _FOLLOWS if score == SCORE else SCORES[score].title.lower()
+    title = f"doubt: {what}\n{title}"
     ends = {"lowest": lowest, "widest": widest}
     return FilledShape(_scale_of_doubt(len(references), len(steps), title, palette), rows, ends)
 
@@ -169,13 +170,13 @@ def _text(at: float, height: float, label: str, colour: str) -> dict[str, Any]:
 def _scale_of_doubt(references: int, steps: int, title: str, palette: Palette) -> Shape:
     """Return the shape of a scale from `lowest` to `widest`, parameters; heights are in pixels.
 
-    The data of each layer are named as in `_MARKS`. `title` has a line or two.
+    The data of each layer are named as in `_MARKS`. `title` has two lines.
     """
-    height, above, lines = 46 + 19 * references, _STEP * steps + 10, title.split("\n")
+    height, above = 46 + 19 * references, _STEP * steps + 10
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[alt.ExprRef("lowest"), alt.ExprRef("widest")], nice=False),
-        title=lines,
+        title=title.split("\n"),
         axis=alt.Axis(grid=False, tickCount=5),
     )
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, -above], nice=False, zero=False), axis=None)
@@ -210,7 +211,7 @@ def _scale_of_doubt(references: int, steps: int, title: str, palette: Palette) -
         "right": words("right", align="left", dx=10),
     }
     chart = alt.layer(*(layers[name] for name in _MARKS))
-    return shape(chart.properties(height=height + above + _AXIS + 14 * len(lines)), palette)
+    return shape(chart.properties(height=height + above + _AXIS), palette)
 
 
 # What lies on the scale of doubt, from the lowest layer to the highest.
@@ -220,9 +221,9 @@ _MARKS = (
 )
 _ROOM = 0.3  # for a label, of the width
 _STEP = 18  # pixels of a line above the scale, which says what is said from there on
-_AXIS = 26  # pixels of an axis without its title
+_AXIS = 54  # pixels of an axis with its title
 BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
-_FOLLOWS = "doubt: how far it follows what it is told"
+_FOLLOWS = "how far it follows what it is told"
 _BELIEVE, _PERHAPS = "✓ Believe it", "≈ Perhaps"  # as on stamps
 _SIDES, _UNDECIDED = ("answered", "? I don’t know"), ("less doubt", "more doubt")
 
