@@ -63,7 +63,7 @@ def rows_of_questions(upload: Upload) -> Upload | None:
     say_what_is_drawn(sample)
     questions, request = sample.questions, usual_request("any", model.capabilities)
     task = Task(model, request, Reading(), usual_least_mass())
-    listed = _named(questions) or own_run(runs().folder_of(questions, task).name)
+    listed = _run_of_address(questions) or own_run(runs().folder_of(questions, task).name)
     if listed is None:
         if start(questions, task):
             st.rerun()
@@ -71,7 +71,7 @@ def rows_of_questions(upload: Upload) -> Upload | None:
     return _rows(listed, model)
 
 
-def _named(questions: Questions) -> ListedRun | None:
+def _run_of_address(questions: Questions) -> ListedRun | None:
     """Return the run of these questions that the address names, where nobody chose a model yet.
 
     After a reload, the model that was connected is not there, and its rows are.
