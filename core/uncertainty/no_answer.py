@@ -1,6 +1,7 @@
 """Texts that stand where an answer should, and are none: “I don't know”, a refusal, an error."""
 
 import re
+import unicodedata
 
 from core.codec import one_line
 
@@ -86,43 +87,117 @@ _NO_ANSWER = re.compile(
             r"(?:great|good|excellent|interesting|fascinating|tricky) question|"
             r"(?:here(?: is|'s) )?(?:the |my |an? )?(?:short |final )?(?:answer|response))$",
             r"(?:```|~~~)[\w+#-]*$",
-            # The same in other languages.
-            r"(?:das |ich )?weiss (?:ich |es )?(?:leider )?nicht\b|(?:es )?tut mir leid\b",
-            r"(?:leider )?(?:ich )?(?:kann|habe) (?:ich )?(?:[a-zäöü]+ ){0,4}(?:nicht|kein)",
-            r"(?:leider|dazu|darüber|hierzu) (?:kann|habe|weiss|liegen)\b|keine ahnung\b",
-            r"(?:das ist )?(?:leider )?(?:unbekannt|nicht bekannt)$|onbekend$|desconocid[oa]$",
-            r"(?:je suis )?(?:vraiment )?désolée?\b|je n(?:e |')(?:sais|peux|connais|dispose|ai)\b",
-            r"inconnue?$|sconosciut[oa]$|desconhecid[oa]$|nieznan[aey]$|неизвестно$",
-            r"(?:yo )?no (?:lo )?sé\b|no (?:puedo|tengo|se (?:sabe|conoce|puede))\b|lo siento\b",
-            r"non (?:lo )?so\b|non (?:posso|ho|si (?:sa|conosce|può))\b|mi dispiace\b",
-            r"não (?:sei|posso|tenho|consigo)\b|(?:me )?desculpe\b|lamento\b|sinto muito\b",
-            r"(?:ja )?nie (?:wiem|mogę|mam|znam)\b|przykro mi\b|przepraszam\b|bohužel\b|nevím\b",
-            r"(?:я )?не (?:знаю|могу|имею)\b|извините\b|простите\b|к сожалению\b",
-            r"нет (?:информации|данных)\b|en tiedä\b|ve(?:t|d) (?:inte|ikke)\b",
-            r"(?:jag|jeg) ve(?:t|d) (?:inte|ikke)\b|tyvärr\b|desværre\b|beklager\b",
-            r"(?:ik )?(?:weet|kan) (?:ik |het |dat )*(?:helaas )?niet\b|het spijt me\b|helaas\b",
-            r"üzgünüm\b|maalesef\b|bilmiyorum\b|nu știu\b|nem tudom\b|sajnos\b|λυπάμαι\b",
-            r"δεν (?:ξέρω|γνωρίζω|μπορώ)\b|tôi không (?:biết|thể)\b|xin lỗi\b|maaf\b",
-            r"(?:saya )?tidak (?:tahu|bisa|dapat)\b|ฉันไม่|ขออภัย|ไม่ทราบ|मुझे नहीं|क्षमा करें",
-            r"لا أ(?:عرف|علم|ستطيع)|عذر|آسف|אני לא (?:יודע|יכול)|מצטער",
-            r"(?:你好[，,]?)?(?:很|非常|十分)?(?:抱歉|对不起|對不起|遗憾)|(?:你好[，,]?)?(?:这个问题)?我?(?:暂时)?"
-            r"(?:不知道|不太清楚|不清楚|不确定|無法|无法|没有相关|不能回答)|作为(?:一个|一名)?(?:ai|人工智能)|未知$|让我们换个话题",
-            r"申し訳|すみません|(?:わか|分か)りません|知りません|不明(?:です)?$|情報が(?:ありません|ない)",
-            r"죄송|미안|잘? ?모르|알 수 없",
         )
     )
     + ")"
+)
+
+# The same in other languages, with up to three words in front: a pronoun, “unfortunately”. What is
+# written with ß, or in capitals, stands here as `str.casefold` leaves it.
+_SPACED = (
+    # German, Dutch, Afrikaans
+    r"weiss (?:ich |es |das )*(?:leider |auch )*nicht|keine (?:ahnung|angaben?|antwort|daten|"
+    r"informationen)|nicht (?:sicher|bekannt)|tut mir leid|entschuldigung|liegen mir|"
+    r"(?:kann|habe) (?:[a-zäöü]+ ){0,4}(?:nicht|kein)|leider (?:kann|habe|weiss|liegen|nicht)|"
+    r"(?:weet|kan) (?:ik |het |dat )*(?:helaas )?niet?|niet zeker|geen (?:idee|informatie|gegevens|"
+    r"antwoord)|spijt me|helaas|is nie seker|jammer genoeg",
+    # Swedish, Norwegian, Danish, Icelandic
+    r"(?:vet|ved) (?:jag |jeg )?(?:inte|ikke)|(?:inte|ikke) (?:säker|sikker)|tyvärr|desværre|"
+    r"dessverre|beklag[ae]r|ledsen|undskyld|ingen (?:aning|anelse|information)|veit ekki|ekki viss|"
+    r"því miður",
+    # French, Spanish, Catalan, Galician, Italian, Portuguese, Romanian, Haitian
+    r"je (?:ne |n')(?:le )?(?:sais|suis pas|peux|connais|dispose|ai)|je l'ignore|pas sûre?|"
+    r"aucune (?:idée|information)|désolée?|malheureusement|"
+    r"no (?:lo |me |les? )?(?:sé|puedo|tengo|estoy segur[oa]|dispongo|cuento con|conozco|recuerdo|"
+    r"se (?:sabe|conoce|puede)|hay (?:información|datos))|ni idea|lo siento|desconozco|"
+    r"(?:lamentable|desafortunada|desgraciada)mente|no ho sé|ho sento|non o sei|"
+    r"non (?:lo |ne |mi )?(?:so|posso|ho|sono sicur[oa]|dispongo|conosco|ricordo|"
+    r"si (?:sa|conosce|può))|"
+    r"nessuna idea|mi dispiace|purtroppo|"
+    r"não (?:o )?(?:sei|posso|tenho|consigo|faço ideia|conheço|há informaç\w+)|(?:me )?desculpe|"
+    r"nenhuma ideia|desconheço|infelizmente|lamento|sinto muito|"
+    r"nu (?:știu|ştiu|stiu|sunt sigur\w*|pot|am)|îmi pare rău|din păcate|mwen pa konnen",
+    # Polish, Czech, Slovak, Slovene, Croatian and Serbian
+    r"nie (?:wiem|mogę|mam|znam|jestem pew\w+|posiadam|som si ist\w*)|przykro mi|przepraszam|"
+    r"niestety|trudno powiedzieć|ne(?:vím|viem|znám|poznám|mám|tuším|mohu|môžem)|nejsem si jist\w*|"
+    r"omlouvám se|mi líto|bohuž[ei]a?[lľ]|ľutujem|žiaľ|ospravedlňujem sa|prepáčte|ne vem|"
+    r"nisem prepričan\w*|žal|oprostite|ne (?:znam|mogu)|nisam sigur\w*|žao mi|nažalost|"
+    r"izvinite|nemam",
+    # Russian, Ukrainian, Belarusian, Bulgarian, Macedonian, Serbian, Kazakh, Kyrgyz, Mongolian
+    r"не (?:знаю|могу|имею|уверен\w*|располагаю|помню|можу|маю|впевнен\w*|певен|ведаю|знам|мога|"
+    r"съм сигур\w*|сум сигур\w*)|извините|простите|к сожалению|затрудняюсь|"
+    r"(?:нет|немає) (?:информации|данных|ответа|інформації|даних)|вибачте|пробачте|на жаль|"
+    r"прабачце|съжалявам|за съжаление|нямам|нисам сигур\w*|жао ми|нажалост|жал ми|білмеймін|"
+    r"кешіріңіз|өкінішке|билбейм|кечиресиз|мэдэхгүй|уучлаарай",
+    # Lithuanian, Latvian, Estonian, Finnish, Hungarian
+    r"nežinau|nesu tikr|atsiprašau|neturiu|nezinu|neesmu pārliecināt\w*|atvainojiet|diemžēl|"
+    r"ei tea|(?:pole|ei ole) kindel|vabandust|kahjuks|en (?:tiedä|voi|osaa|ole varma)|"
+    r"valitettavasti|pahoittelen|anteeksi|ei tietoa|"
+    r"nem (?:tudom|ismer\w*|vagyok biztos)|sajn(?:os|álom)|elnézést|fogalmam sincs|"
+    r"nincs (?:információ|adat)",
+    # Greek, Turkish, Azerbaijani, Uzbek, Albanian, Basque, Irish, Welsh, Maltese, Esperanto
+    r"δεν (?:ξέρω|γνωρίζω|μπορώ|έχω|διαθέτω|είμαι σίγουρ\w*)|λυπάμαι|δυστυχώσ|συγγνώμη|"
+    r"bilmiyorum|bilemiyorum|emin değilim|üzgünüm|maalesef|özür dilerim|(?:bilgim|fikrim) yok|"
+    r"bilmirəm|təəssüf|bilmayman|kechirasiz|afsuski|nuk e di|më vjen keq|fatkeqësisht|"
+    r"ez dakit|barkatu|sentitzen dut|níl a fhios|tá brón orm|ddim yn gwybod|mae'n ddrwg|ma nafx|"
+    r"mi ne scias",
+    # Vietnamese, Indonesian and Malay, Filipino, Swahili, Hausa, Zulu, Malagasy
+    r"không (?:biết|thể|chắc|rõ|có thông tin)|xin lỗi|rất tiếc|tiếc là|"
+    r"(?:tidak|tak) (?:tahu|bisa|dapat|yakin|pasti|diketahui|memiliki|mempunyai|ada informasi)|"
+    r"kurang tahu|maaf|sayangnya|malangnya|hindi ko (?:po )?(?:alam|matiyak)|hindi ako sigurado|"
+    r"pasensya|paumanhin|sijui|sifahamu|samahani|sina (?:uhakika|habari|taarifa|jibu)|siwezi|"
+    r"haijulikani|ban sani ba|angazi|tsy fantatro",
+)
+# In scripts whose words are written together, or end in what the next one changes.
+_JOINED = (
+    # Chinese, Japanese, Korean
+    r"不(?:太|是很)?(?:知道|清楚|了解|确定|確定|能回答)|无法|無法|(?:没有|沒有)(?:足够|足夠|相关|相關|任何)|"
+    r"抱歉|对不起|對不起|遗憾|遺憾|作为(?:一个|一名)?(?:ai|人工智能)|让我们换个话题|"
+    r"(?:わか|分か|判|解)(?:り|ら)(?:ません|ない|ん)|知(?:り|ら)(?:ません|ない)|存じ(?:上げ)?ません|"
+    r"申し訳|すみません|ごめん|残念ながら|(?:でき|出来)(?:ません|ない|かね)|覚えて(?:い)?(?:ません|ない)|"
+    r"情報[がは](?:ありません|ない|持って)|"
+    r"모르(?:겠|네|는|지)|모릅니다|몰라|알 수 없|알지 못|죄송|미안|확실하지|"
+    r"확실치|정보[가는은]? ?없|답(?:변)?할 수 없",
+    # Arabic, Persian, Urdu, Hebrew
+    r"لا (?:أ|ا)(?:عرف|علم|دري|ستطيع|ملك)|لا (?:يمكن|توجد|يوجد)|ليس لد|لست (?:متأكد|واثق)|للأسف|"
+    r"عذر|آسف|أعتذر|غير (?:معروف|معلوم|متأكد)|نمی.?(?:دانم|دونم|توانم)|مت[اأ]سف|"
+    r"اطلاع(?:ی|اتی) ندارم|ببخشید|معلوم نیست|مطمئن نیستم|معلوم نہیں|نہیں (?:معلوم|جانت)|معاف|افسوس|"
+    r"לא (?:יודע|בטוח|יכול|ידוע)|\bאינ?ני|סליחה|מצטער|אין לי|לצערי",
+    # Hindi, Marathi, Nepali, Bengali, Gujarati, Punjabi, Odia, Tamil, Telugu, Kannada, Malayalam
+    r"मुझे (?:नहीं|खेद)|नहीं (?:पता|मालूम|जानत)|(?:पता|मालूम) नहीं|क्षमा|माफ़? ?(?:कर|की)|खेद है|माह[िी]त नाही|"
+    r"थाहा छैन|জানি না|জানা নেই|দুঃখিত|নিশ্চিত নই|ক্ষমা|বলতে পার|ખબર નથી|જાણતો નથી|માફ કર|દિલગીર|"
+    r"ਨਹੀਂ ਪਤਾ|ਪਤਾ ਨਹੀਂ|ਮਾਫ਼? ?ਕਰ|ਮੁਆਫ|ਅਫ਼ਸੋਸ|ଜାଣିନାହିଁ|ଦୁଃଖିତ|தெரியா|தெரியவில்லை|மன்னி|తెలియ(?:దు|లేదు)|క్షమించ|"
+    r"ಗೊತ್ತಿಲ್ಲ|ತಿಳಿದಿಲ್ಲ|ಕ್ಷಮಿಸಿ|അറിയില്ല|ക്ഷമിക്ക",
+    # Sinhala, Thai, Lao, Khmer, Burmese, Georgian, Armenian, Amharic
+    r"දන්නේ නැ|සමාවන්න|ไม่(?:รู้|ทราบ|แน่ใจ|สามารถ|มีข้อมูล)|ขออภัย|ขอโทษ|เสียใจ|ບໍ່ຮູ້|ຂໍໂທດ|មិនដឹង|សូមទោស|សុំទោស|"
+    r"မသိ|တောင်းပန်|არ ვიცი|ვწუხვარ|ბოდიში|სამწუხაროდ|չգիտեմ|ցավոք|ներող|ներեց|አላውቅም|ይቅርታ",
+)
+# All of the text: “unknown”.
+_UNKNOWN = (
+    r"(?:das ist |es ist )?(?:leider )?unbekannt|unsicher|onbekend|okänd|ukendt|ukjent|inconnue?|"
+    r"desconocid[oa]|desconegut|sconosciut[oa]|desconhecid[oa]|necunoscut|nieznan[aey]|neznám[éýá]|"
+    r"neznano|nepoznato|неизвестно|неизвестен|неизвестна|невідомо|непознато|nežinoma|nezināms|"
+    r"teadmata|tuntematon|ismeretlen|άγνωστο|bilinmiyor|không rõ|tidak diketahui|"
+    r"未知|不详|不詳|不明(?:です)?|مجهول|نامعلوم|অজানা|अज्ञात|უცნობია|անհայտ է"
+)
+_ELSEWHERE = re.compile(
+    unicodedata.normalize(
+        "NFC",
+        rf"(?:[^\W\d]\S* ){{0,3}}(?:{'|'.join(_SPACED)})(?!\w)|.{{0,24}}(?:{'|'.join(_JOINED)})|"
+        rf"(?:{_UNKNOWN})$",
+    )
 )
 
 
 def is_no_answer(text: str) -> bool:
     """Say whether a model's text says that it has no answer, or why it gives none.
 
-    Found by how such texts begin, in two dozen languages. It misses others, and those that only
-    hint. So is what ends in a colon, whose answer stands on a line of its own, and signs without a
+    Found by how such texts begin, in sixty languages. It misses others, and those that only hint.
+    So is what ends in a colon, whose answer stands on a line of its own, and signs without a
     letter or a digit; an empty text is not.
     """
-    plain = one_line(text, BEGINNING).casefold().replace("’", "'").strip(_AROUND)
+    composed = unicodedata.normalize("NFC", one_line(text, BEGINNING).casefold())
+    plain = composed.replace("’", "'").strip(_AROUND)
     is_signs = bool(text.strip()) and not any(map(str.isalnum, plain))
     is_opening = text.rstrip(f"{_AROUND}\n").endswith((":", "："))
-    return is_signs or is_opening or bool(_NO_ANSWER.match(plain))
+    return is_signs or is_opening or bool(_NO_ANSWER.match(plain) or _ELSEWHERE.match(plain))
