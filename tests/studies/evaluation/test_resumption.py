@@ -56,7 +56,7 @@ def test_a_run_of_an_earlier_rule_of_answers_is_not_continued(tmp_path):
     run = saved(tmp_path)
     pipeline = {**run.manifest["pipeline"], "answer_rule": ANSWER_RULE - 1}
     (tmp_path / MANIFEST).write_text(json.dumps({**run.manifest, "pipeline": pipeline}))
-    with pytest.raises(RunError, match="rule of answers = 1 there, 2 here"):
+    with pytest.raises(RunError, match=f"= {ANSWER_RULE - 1} there, {ANSWER_RULE} here"):
         task_in(Run(tmp_path), World())
 
 
