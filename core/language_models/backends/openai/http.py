@@ -57,8 +57,12 @@ NO_SYSTEM = re.compile(
     r"|(unsupported|invalid|unknown) role.{0,20}system",
     re.IGNORECASE,
 )
-# What services call the filter that a prompt of theirs did not pass.
-FILTERED = re.compile(r"content_filter|content management policy", re.IGNORECASE)
+# What services call the filter that a prompt did not pass; OpenRouter and xAI with status 403.
+FILTERED = re.compile(
+    r"content_filter|content management policy|requires moderation"
+    r"|\b(prompt|input|content|request) (was|is|has been) (flagged|blocked)|violates usage",
+    re.IGNORECASE,
+)
 # The fields of a request, and what llama.cpp calls them in its refusals.
 FIELDS = re.compile(
     r"(?<![\w\\])(chat_template_kwargs|reasoning_effort|generation_config"
@@ -221,10 +225,15 @@ class Service:
         self, status: int, waits: str | None, parsed: Reply | None, data: bytes
     ) -> errors.ModelError:
         """Say why the reply is not what was asked for."""
-        if status in (401, 403):
+        explanation, field = _words(parsed, data)
+        words = self.without_key(explanation)
+        shown = one_line(words, LONGEST_WORDS)
+        if status == 401 or (status == 403 and not FILTERED.search(words)):
             variable = self.address.key_variable
             if self._key:
-                return errors.refused_key(self.host, variable, typed=self._typed)
+                error = errors.refused_key(self.host, variable, typed=self._typed)
+                says = f" It says: “{shown}”." if status == 403 and shown else ""  # of a country
+                return errors.NeedsKeyError(f"{error}{says}")
             return errors.NeedsKeyError(
                 f"{self.host} needs a key. Set {variable}, or type the key."
             )
@@ -232,9 +241,6 @@ class Service:
             return errors.RefusedError(
                 f"{self.host} redirects to another address. Give that address."
             )
-        explanation, field = _words(parsed, data)
-        words = self.without_key(explanation)
-        shown = one_line(words, LONGEST_WORDS)
         if status == 402 or UNPAID.search(words):
             return errors.CreditError(
                 f"{self.host} wants to be paid first: “{shown}”. Answers received are saved; add "

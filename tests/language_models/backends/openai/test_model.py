@@ -1285,6 +1285,9 @@ NOT = b'{"choices": [{"message": {"content": null, "refusal": "I will not"}}]}'
         (200, b'{"choices": [{"text": "", "finish_reason": "tool_calls"}]}', TOOL),
         (200, NOT, "the model declined"),
         (400, said("The prompt was filtered", code="content_filter"), "its filter of prompts"),
+        (400, said("Invalid prompt: your prompt was flagged as"), "its filter of prompts"),
+        (403, said("m requires moderation. Your input was flagged."), "its filter of prompts"),
+        (403, said("Content violates usage guidelines."), "its filter of prompts"),
     ],
 )
 def test_an_answer_that_is_none_is_no_end_of_the_run(status, body, why):
@@ -1340,7 +1343,7 @@ def test_who_has_to_pay_first_hears_so_once_and_loses_nothing(status, text, code
 @pytest.mark.parametrize(
     ("status", "body", "error", "words"),
     [
-        (400, said("Your prompt was flagged"), RefusedError, "“Your prompt was flagged”"),
+        (400, said("Your prompt is odd"), RefusedError, "“Your prompt is odd”"),
         (400, said(f"bad key {KEY} there"), RefusedError, "“bad key … there”"),
         (400, said(f"bad key {KEY[:9]}, {KEY[-9:]}."), RefusedError, "“bad key …, ….”"),
         (400, said(f"not {' '.join(KEY)} here"), RefusedError, "“not … here”"),
@@ -1355,6 +1358,7 @@ def test_who_has_to_pay_first_hears_so_once_and_loses_nothing(status, text, code
             for status, text, code in UNPAID
         ),
         (403, said(f"not with {KEY}"), NeedsKeyError, "did not accept"),
+        (403, said("Not in your country"), NeedsKeyError, "It says: “Not in your country”."),
         (400, said("This model's maximum context length is 9"), PromptTooLongError, "Shorten"),
         (413, said("Too many tokens"), PromptTooLongError, "Shorten"),
         (302, b"", RefusedError, "another address"),
