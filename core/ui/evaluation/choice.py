@@ -113,7 +113,7 @@ def _read(key: str, run: Run, *, is_own: bool) -> ListedRun | None:
     except (RunError, LookupError, TypeError, ValueError):
         return None
     when = f"{begun} UTC" if is_own else "bundled"
-    return ListedRun(key, run, f"{what}, model: {model_of(pipeline)} ({when})", is_own)
+    return ListedRun(key, run, f"{model_of(pipeline)}: {what} ({when})", is_own)
 
 
 def model_of(pipeline: Pipeline) -> str:

@@ -13,6 +13,7 @@ from core.reports.report import Picture
 from core.studies.evaluation.mixing import (
     COMPARED,
     FEWEST,
+    HARDLY,
     Kinds,
     MixtureResult,
     kinds,
@@ -36,11 +37,16 @@ def mixtures(results: Results) -> None:
         mixed, by_kind = _choice(results)
     composition, *outcomes = words.mixtures(mixed)
     with outcome:
-        if mixed.each >= FEWEST and (high := words.at_high_entropy(mixed)):
-            with st.container(key="finding"):
-                st.text(high)
-        if mixed.found:
+        if any(each.bars[-1].recall >= HARDLY for each in mixed.found):
+            if mixed.each >= FEWEST and (high := words.at_high_entropy(mixed)):
+                with st.container(key="finding"):
+                    st.text(high)
             _draw(mixed)
+        elif mixed.found:
+            with st.container(key="finding"):
+                st.text(
+                    f"For this target, none of these scores answers {HARDLY:.0%} of the questions."
+                )
         for sentence in outcomes:
             st.text(sentence)
     for sentence in (words.two_kinds(by_kind), composition, *words.right_half(results)):

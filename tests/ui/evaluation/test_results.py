@@ -10,6 +10,7 @@ from core.data.tabular import uploads
 from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate
+from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.row_table import scatter_points
 from core.studies.evaluation.run import evaluate
@@ -131,6 +132,12 @@ def test_one_threshold_for_two_kinds(runs):
     assert len(said(app, "At a target loss of 30%")) == 2
     settled(of_key(app.multiselect, "results_many_").set_value([]).run())
     assert said(app, "Figure 6 takes at least two of either kind") and pictures(app) == []
+
+
+def test_no_figure_is_drawn_where_hardly_anything_is_answered():
+    app = opened(FOLDER / "smollm2_real_questions", tab=MIXED)
+    assert said(app, "none of these scores answers 1% of the questions") and not pictures(app)
+    assert said(app, "M.I. answers fewer than 1%")
 
 
 def test_a_point_of_the_scatter_opens_its_questions(runs, monkeypatch):
