@@ -251,7 +251,9 @@ class Service:
         for_good = GRAMMAR.search(words) or NO_SYSTEM.search(words)
         if COOLING.search(words) or (status in TRY_AGAIN and not for_good):
             busy = "received too many requests" if status == 429 else f"failed (status {status})"
-            return errors.TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
+            says = f": “{shown}”" if shown and not shown.startswith("<") else ""  # a page
+            sentence = f"{self.host} {busy}{says}. Try again later."
+            return errors.TemporaryError(sentence, _seconds(waits))
         if TOO_LONG.search(words):
             return errors.PromptTooLongError(
                 f"The prompt does not fit into the model: “{shown}”. Shorten the question or "

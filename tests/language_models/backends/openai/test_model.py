@@ -1365,6 +1365,8 @@ def test_who_has_to_pay_first_hears_so_once_and_loses_nothing(status, text, code
         (200, said("Provider failed"), RefusedError, "Provider failed"),
         (200, said("Overloaded", code=503), TemporaryError, "503"),
         (503, b"", TemporaryError, "503"),
+        (500, said("it requires more memory"), TemporaryError, "500): “it requires more memory”."),
+        (502, b"<html>Bad Gateway</html>", TemporaryError, "(status 502). Try"),
         (503, said("Loading model"), LoadingError, "still loading"),
         (408, b"", TemporaryError, "408"),
         (200, b"[" * 100_000, TemporaryError, "JSON"),
