@@ -255,12 +255,12 @@ def cut_at_limit(inspection: Inspection) -> str | None:
     """Return which answers are no whole ones, because the limit or a server ended them."""
     recording, limit = inspection.recording, inspection.recording.request.answer_tokens
     why = f"did not end within {count_of(limit, 'token')}."
-    cut = {r.text for r in (recording.greedy, *recording.samples) if r.text and not r.complete}
-    if inspection.verdict.answer in cut:
+    samples, every = recording.samples, (recording.greedy, *recording.samples)
+    whole = {each.text for each in every if each.complete}  # a search scores it to its end
+    if inspection.verdict.answer in {each.text for each in every} - whole:
         return f"The answer is cut: it {why}"
-    number = sum(sample.text in cut for sample in recording.samples)
-    total = len(recording.samples)
-    return f"{number} of {total} answers {why}" if number else None
+    number = sum(bool(each.text) and not each.complete for each in samples)
+    return f"{number} of {len(samples)} answers {why}" if number else None
 
 
 def about_training(taught: TaughtPosition | None) -> list[str]:

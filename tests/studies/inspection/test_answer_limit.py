@@ -23,7 +23,7 @@ from core.store.database import open_database
 from core.studies.costs import computed_tokens, plan
 from core.studies.inspection.certificates import certificate, default_policy
 from core.studies.inspection.inspection import read
-from core.studies.inspection.recorder import record
+from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.serialise import from_json as inspection_from_json
 from core.studies.inspection.serialise import to_json as inspection_to_json
@@ -72,6 +72,15 @@ def test_an_answer_ends_at_the_limit_that_was_asked_for_and_it_is_said():
         64,
         seen(32).pipeline.revision,
     )
+
+
+def test_an_answer_that_a_search_found_whole_is_not_called_cut(embedded):
+    """The greedy one has no room for its end within the limit; the same text was scored with it."""
+    request = usual_request("Name a yellow fruit.", embedded.capabilities, answer_tokens=1)
+    searched = read(record(request, embedded))
+    greedy = searched.recording.greedy
+    assert (greedy.text, greedy.complete) == (searched.verdict.answer, False)
+    assert cut_at_limit(searched) is None
 
 
 def test_a_model_that_cannot_be_limited_is_refused_before_it_is_asked():
