@@ -17,7 +17,6 @@ from core.abstention.policy import NOT_VERIFIED, Policy, PolicyError
 from core.codec import encode
 from core.language_models.language_model import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
 from core.reports.amplification.words import to_dict, verdict
-from core.reports.calibration.words import in_short
 from core.reports.inspection.words import outcome
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
@@ -158,6 +157,8 @@ def _is_curve(content: Any) -> bool:
 
 
 def _policy(content: bytes) -> OpenedResult:
+    from core.reports.calibration.words import in_short  # loads pandas
+
     try:
         policy = replace(policy_files.from_json(content), from_file=True)
     except PolicyError as error:
