@@ -348,6 +348,17 @@ class Policy:
         return self.codebook.of_grader(self.has_guarantee)
 
     @property
+    def in_short(self) -> str:
+        """The promise in the fewest words, or that nothing is promised."""
+        if self.method != "ltt" or self.confidence is None:
+            return self.of_error
+        return (
+            f"Answers {self.answered / self.labels:.1%} of questions like these. At most "
+            f"{percent(self.target_error)} of the answers are wrong "
+            f"({percent(self.confidence)} sure)."
+        )
+
+    @property
     def of_error(self) -> str:
         """What is guaranteed, for which questions."""
         population = "for questions drawn like these and scored by the same pipeline"

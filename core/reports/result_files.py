@@ -163,7 +163,7 @@ def _policy(content: bytes) -> OpenedResult:
         policy = replace(policy_files.from_json(content), from_file=True)
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
-    promise = f"{NOT_VERIFIED}: {in_short(policy)}"
+    promise = f"{NOT_VERIFIED}: {policy.in_short}"
     payload = encode(policies.to_dict(policy), indent=2)
     return OpenedResult("policy", *about(policy), promise, payload)
 

@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.abstention.policy_files import from_json
-from core.reports.calibration.words import in_short
 from core.studies.calibration.calibration import BEST
 from core.studies.inspection.certificates import default_policy, usual_least_mass
 from core.studies.inspection.pipeline import pipeline_of, to_text
@@ -163,7 +162,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     expect(in_use).to_contain_text("Policy in use")
     at_rest(page)
     go_to(page, "Inspection")
-    expect(in_use).to_contain_text(in_short(policy))
+    expect(in_use).to_contain_text(policy.in_short)
     expect(page.locator(".st-key-verdict")).to_contain_text(
         re.compile(rf"M\.I\. in nats.*λ = {FOUND}")
     )

@@ -7,7 +7,6 @@ import pytest
 
 from core.abstention.policy import to_json
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.reports.calibration.words import in_short
 from core.reports.result_files import open_result
 from core.store import fallback_database
 from core.store.database import open_database
@@ -272,7 +271,7 @@ def test_a_used_policy_opens_on_calibration():
     press(page, "use_policy")
     policy = page.session_state["policy_in_use"]
     assert only().kind == "policy"
-    assert only().outcome == in_short(policy)
+    assert only().outcome == policy.in_short
     assert only().title == f"Mutual information: answer {policy.where}"
     page = session("calibration", saved=only().id)
     assert said(page, policy.sentence)
@@ -293,7 +292,7 @@ def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
         page = session("inspection", q=QUERY, policy=id)
         assert badges(page) == ["Policy in use"]
         assert policy_badges(page) == ["The policy is not verified"]
-        assert said(page, f"Not verified: {in_short(default_policy())}")
+        assert said(page, f"Not verified: {default_policy().in_short}")
         assert said(page, "Not verified: Of all answers marked “Believe it”")
         asked = results().search("", "inspection").results[0]
         assert "unverified policy" in asked.outcome

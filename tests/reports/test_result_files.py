@@ -9,7 +9,6 @@ from core.abstention.policy import FORMAT, to_json
 from core.abstention.policy_files import from_json
 from core.codec import encode
 from core.reports.amplification import words
-from core.reports.calibration.words import in_short
 from core.reports.inspection.words import outcome, read_outcome
 from core.reports.result_files import MAX_BYTES, MOST_CURVES, is_from_file, open_result
 from core.store.database import open_database
@@ -58,7 +57,7 @@ def test_curves_and_policies_have_the_same_numbers_on_another_machine():
     found = open_result(to_json(policy).encode())
     marked = replace(policy, from_file=True)
     assert found.kind == "policy" and from_json(again(found).payload) == marked
-    assert found.outcome == f"Not verified: {in_short(policy)}"
+    assert found.outcome == f"Not verified: {policy.in_short}"
 
 
 def test_what_came_from_a_file_says_so_and_nothing_else_does():

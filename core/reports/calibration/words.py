@@ -55,24 +55,13 @@ def by_hand(policy: Policy) -> str:
     return f"Your λ answers {policy.answered:,} ({share:.1%}), {policy.errors:,} of them wrong."
 
 
-def in_short(policy: Policy) -> str:
-    """Return a promise in the fewest words, or that nothing is promised."""
-    if policy.method != "ltt" or policy.confidence is None:
-        return policy.of_error
-    wrong, sure = percent(policy.target_error), percent(policy.confidence)
-    return (
-        f"Answers {policy.answered / policy.labels:.1%} of questions like these. At most {wrong} "
-        f"of the answers are wrong ({sure} sure)."
-    )
-
-
 def in_use_in_short(policy: Policy) -> str:
     """Return what a policy that decides promises, and what weakens it, in the fewest words.
 
     The whole of it is behind the badge of every page.
     """
     mark = f"{NOT_VERIFIED}: " if policy.from_file and policy.has_guarantee else ""
-    return f"{mark}{in_short(policy)}{policy.promise.removeprefix(policy.of_error)}"
+    return f"{mark}{policy.in_short}{policy.promise.removeprefix(policy.of_error)}"
 
 
 class HeadlineShare(NamedTuple):

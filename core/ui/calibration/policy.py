@@ -8,7 +8,7 @@ import streamlit as st
 from core.abstention.policy import Policy, PolicyError, to_json
 from core.abstention.policy_files import from_json
 from core.reports import result_files
-from core.reports.calibration.words import in_short, in_use_in_short
+from core.reports.calibration.words import in_use_in_short
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
 from core.studies.inspection.request import InvalidRequestError
@@ -45,7 +45,7 @@ def use(policy: Policy, caution: str | None = None) -> None:
 
 
 def _save(policy: Policy) -> None:
-    payload, outcome = to_json(policy), in_short(policy)
+    payload, outcome = to_json(policy), policy.in_short
     if policy.from_file:  # History says so
         opened = result_files.open_result(payload.encode())
         payload, outcome = opened.payload, opened.outcome
