@@ -257,6 +257,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         Headline.PERHAPS: f"{perhaps:,}, {wrong:,} wrong",
         Headline.ABSTAIN: f"{policy.labels - policy.answered:,} withheld",
     }
+    assert f"below λ {policy.threshold:.3f}" in texts(app)
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)
     assert metrics(app) == {

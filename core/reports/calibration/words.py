@@ -82,6 +82,9 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     policy = calibration.policy
     if policy is None or policy.method != "ltt" or no_use(policy):
         return []
+    from core.charts.calibration import number as in_words  # Altair takes long to load
+
+    limit = in_words(policy.threshold)  # which a λ that is moved by hand leaves where it is
     marks = MARKS[verdict.rule_of(policy).error is not None]
     believed, errors, shares = 0, 0, []
 
@@ -93,11 +96,11 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
         rule = f"hardly moved by other answers; at most {percent(belief.target_error)} wrong"
         add(Headline.BELIEVE, believed, f", {errors:,} wrong", rule)
     wrong = f", {policy.errors - errors:,} wrong"
-    add(Headline.PERHAPS, policy.answered - believed, wrong, "below limit λ")
+    add(Headline.PERHAPS, policy.answered - believed, wrong, f"below λ {limit}")
     unseen = int(np.isnan(calibration.doubts).sum())
     few = f", {unseen:,} of them “{STAMPS[Headline.TOO_LITTLE].words}”" if unseen else ""
     rest = policy.labels - policy.answered
-    add(Headline.ABSTAIN, rest, f" withheld{few}", "not below λ")
+    add(Headline.ABSTAIN, rest, f" withheld{few}", "not below it")
     return shares
 
 
