@@ -84,7 +84,8 @@ class Abstention:
 
     question: str
     reason: str
-    # The evidence, with the answer that is withheld; None where the model gave none.
+    # The evidence, with the answer that is withheld; None where the model was not asked, or gave
+    # none.
     inspection: Inspection | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -126,12 +127,8 @@ class Guard:
         limit = request.answer_tokens if answer_tokens is None else answer_tokens
         self._request = replace(request, system=system, answer_tokens=limit)
 
-        def here(request: Request, least_mass: float) -> Pipeline:
-            settings = model.name, model.revision, request, self._reading, least_mass
-            return pipeline_of(*settings, estimator_of(model.capabilities))
-
         if policy is None:
-            self.policy = certificate(here(self._request, 0.0))
+            self.policy = certificate(self._pipeline(self._request, 0.0))
         else:
             self.policy = policy
             if reason := cannot_decide(policy):
@@ -139,11 +136,15 @@ class Guard:
             check_promise(policy)
             assert policy.pipeline is not None  # it would have been the reason
             mass = policy.pipeline.least_mass
-            behind = here(replace(self._request, context=_ANY), mass)  # it may come with each
+            behind = self._pipeline(replace(self._request, context=_ANY), mass)  # with each, maybe
             if policy.pipeline.differences(behind):
-                check_pipeline(policy, here(self._request, mass))
+                check_pipeline(policy, self._pipeline(self._request, mass))
         check_samples(self._request, model.capabilities)
         self._brought = policy
+
+    def _pipeline(self, request: Request, least_mass: float) -> Pipeline:
+        settings = self.model.name, self.model.revision, request, self._reading, least_mass
+        return pipeline_of(*settings, estimator_of(self.model.capabilities))
 
     def __call__(
         self,
@@ -155,8 +156,8 @@ class Guard:
     ) -> Answer | Abstention:
         """Ask one question; whatever goes wrong with the model is a reason to abstain.
 
-        `context`: passages to draw the answer from; a policy that was calibrated without any
-        serves nothing then. `system`: a system prompt instead of the guard's own.
+        `context`: passages to draw the answer from; where the policy was calibrated without any,
+        nothing is asked. `system`: a system prompt instead of the guard's own, likewise.
 
         Raises `Cancelled` where `progress` does.
         """
@@ -170,10 +171,12 @@ class Guard:
             request = replace(self._request, query=question, context=context, system=system)
             if self._brought is None:  # a policy of one's own is of questions as they were typed
                 request = in_taught_words(request, self.model)
+            elif own := self._brought.pipeline:  # what could not be served is not paid for
+                check_pipeline(self._brought, self._pipeline(request, own.least_mass))
             with ending():  # also by Ctrl-C, which only this thread hears
                 recording = record(request, self.model, progress or silent)
             inspection = read(recording, self._reading, policy=self._brought)
-        except (ModelError, InvalidRequestError) as error:
+        except (ModelError, InvalidRequestError, PolicyError) as error:
             return Abstention(question, str(error))
         except Cancelled:
             raise

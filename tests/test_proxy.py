@@ -132,7 +132,7 @@ def test_a_system_message_stands_in_front_and_only_a_policy_made_with_it_serves_
             model.fronts.clear()
             reply = server.post(ASK, json={"model": model.name, "messages": turns}).json()
             assert reply["believe"]["decision"] == decision
-            assert model.fronts == {f"{front}\n\n"}
+            assert model.fronts == ({f"{front}\n\n"} if decision == "answer" else set())
     assert "in front of the prompt" in reply["believe"]["reason"]
 
 
