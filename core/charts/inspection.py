@@ -140,6 +140,8 @@ def _steps(
     if border >= widest:
         return [(lowest, less)]
     steps = [(border, more)]
+    if not rule and is_perhaps and inspection.evidence.answers == 1:
+        return [(lowest, less)]  # a single answer is kept to or not, whatever its M.I.
     if not rule and is_perhaps:
         return [(lowest, f"{less} up to {_number(border)}"), *steps]
     if not rule:

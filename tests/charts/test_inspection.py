@@ -18,7 +18,7 @@ from core.reports.inspection import document
 from core.reports.inspection.words import STAMPS, UNPROMISED
 from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import read, run
-from core.studies.inspection.recorder import record
+from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping_rule import growth
 from core.studies.inspection.verdict import CERTIFIED, DecisionRule, Headline
@@ -211,6 +211,16 @@ def test_where_nothing_is_certified_no_side_of_the_scale_has_a_colour():
     labels = {*placed(charts.doubt_scale(withheld, (), LIGHT))}
     assert {"no limit λ is certified here", "less doubt", "more doubt"} <= labels
     assert "does not decide" not in str(scale.shape) + document.doubt(inspection).alt
+
+
+def test_a_single_answer_that_nothing_certifies_has_no_limit(embedded):
+    """It is kept to or not, and stands whatever γ makes of its M.I."""
+    request = usual_request("What is the capital of Spain?", embedded.capabilities)
+    single = run(request, embedded, Reading(gamma_1=0.1))
+    assert single.evidence.answers == 1 and single.verdict.rule is None
+    assert single.compared_doubt > single.information_threshold
+    (step,) = charts.doubt_scale(single, (), LIGHT).rows["steps"]
+    assert step["label"] == UNPROMISED.label
 
 
 def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
