@@ -202,6 +202,9 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
     steps = picture.chart(seen, (), LIGHT).rows["steps"]
     believes = [row["label"] for row in steps if STAMPS[Headline.BELIEVE].label in row["label"]]
     assert len(believes) == (limit is not None)
+    if seen.doubt_decides:  # its doubt lies on the step of its stamp
+        below = [row["label"] for row in steps if row["x"] <= seen.compared_doubt]
+        assert below[-1].startswith(STAMPS[seen.headline].label)
     if seen.headline is Headline.PERHAPS:  # whatever its doubt, in the words of its stamp
         assert steps[0]["label"].startswith(f"{STAMPS[Headline.PERHAPS].label} below limit λ")
     assert limit is None or believes[0].endswith(limit.rpartition(" ")[2].rstrip("."))
