@@ -157,8 +157,6 @@ def _is_curve(content: Any) -> bool:
 
 
 def _policy(content: bytes) -> OpenedResult:
-    from core.reports.calibration.words import in_short  # loads pandas
-
     try:
         policy = replace(policy_files.from_json(content), from_file=True)
     except PolicyError as error:
