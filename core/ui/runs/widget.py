@@ -25,6 +25,10 @@ from core.ui.session import PAGE, this_session
 _PLACES: Final = ("Next", "Second", "Third")
 _RUN: Final = "run_"
 _BEHIND: Final = "asked_before"  # in the session: paid runs whose places want something else now
+GOES_ON: Final = (
+    "Another open page waits for this, too, so it was not ended, only left here. To end it, cancel "
+    "it there."
+)
 QUICK = 1.0  # seconds: what is there sooner is shown without a progress bar
 
 
@@ -194,7 +198,8 @@ def run(
         return None
     if not (this.cancelled or job.error):
         return job.result
-    _say_why(job, cancelled if this.cancelled else None)
+    left = cancelled if job.cancelling else GOES_ON
+    _say_why(job, left if this.cancelled else None)
     if beside and this.cancelled:
         beside(job)
     if retry:
