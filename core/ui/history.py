@@ -38,6 +38,7 @@ KINDS: Final = {
 }
 A_PAGE = 25  # questions
 MOST: Final = 1000  # results that are listed and counted
+QUICK: Final = 100_000  # characters of an inspection that is computed anew in some milliseconds
 ALL: Final = "all"
 EVERY_MODEL: Final = "all"
 _OFFERED = (None, Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN, Headline.TOO_LITTLE)
@@ -81,7 +82,8 @@ def list_results() -> None:
         st.text(f"The newest {MOST:,} of {results.total:,} results: search finds the older ones.")
     bar = st.container(horizontal=True, vertical_alignment="center", key="history_actions")
     number = _number_listed((text, which, st.session_state["history_model"], of_verdict))
-    listed = [[_with_reason(each) for each in group] for group in groups[:number]]
+    # Of the latest alone: a question may have been asked a thousand times.
+    listed = [[_with_reason(latest), *older] for latest, *older in groups[:number]]
     opened, ticked = component.history(listed, key="history")
     if (older := len(groups) - number) > 0:
         more = f"Show {min(A_PAGE, older):d} more of {older:,d}"
@@ -106,7 +108,8 @@ def _with_reason(result: Summary) -> Summary:
     if result.id not in reasons:
         reasons[result.id] = result.outcome
         with suppress(StoreError, InvalidRequestError):
-            anew = outcome(from_json(storage().results.open(result.id).payload))
+            payload = storage().results.open(result.id).payload
+            anew = outcome(from_json(payload)) if len(payload) <= QUICK else ""
             if read_outcome(anew)._replace(why="") == then:
                 reasons[result.id] = anew
     return replace(result, outcome=reasons[result.id])
