@@ -239,23 +239,24 @@ def test_opens_with_the_example_which_costs_nobody_a_look(app):
 
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     """At half of δ it is the policy that decides unless somebody brings another."""
-    policy = calibrate(
-        study.read(EXAMPLE.read_bytes(), EXAMPLE.name), Target(score=SCORE), looks=()
-    ).policy
+    data = study.read(EXAMPLE.read_bytes(), EXAMPLE.name)
+    policy = calibrate(data, Target(score=SCORE), looks=()).policy
     assert said(app, f"{policy.labels:,} questions of the embedded world")
-    assert badges(app) == OPENING and {policy.of_error, words.in_short(policy)} <= {*texts(app)}
-    assert words.in_short(policy) == (
+    assert badges(app) == OPENING and {policy.of_error, policy.in_short} <= {*texts(app)}
+    assert policy.in_short == (
         f"Answers {policy.answered / policy.labels:.1%} of questions like these. At most 5% of the "
         "answers are wrong (90% sure)."
     )
-    together = f"All groups together: {policy.errors / policy.answered:.1%}, as promised."
+    together = f"All groups together: {policy.errors / policy.answered:.1%} of the answered."
     assert said(app, f"{default_caution()} Its other ") and said(app, together)
     belief = default_policy().belief
     perhaps, wrong = policy.answered - belief.answered, policy.errors - belief.errors
+    right = data.correct[SCORE].sum() - (policy.answered - policy.errors)
     assert by_headline(app) == {  # what decides there believes some of the answers
-        Headline.BELIEVE: f"{belief.answered:,}, {belief.errors:,} wrong",
-        Headline.PERHAPS: f"{perhaps:,}, {wrong:,} wrong",
-        Headline.ABSTAIN: f"{policy.labels - policy.answered:,} withheld",
+        Headline.BELIEVE: f"{belief.answered:,}, {belief.errors:,} wrong "
+        f"({share(belief.errors, belief.answered)})",
+        Headline.PERHAPS: f"{perhaps:,}, {wrong:,} wrong ({share(wrong, perhaps)})",
+        Headline.ABSTAIN: f"{policy.labels - policy.answered:,}, {right:,} right",
     }
     assert f"below λ {policy.threshold:.3f}" in texts(app)
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
@@ -672,7 +673,7 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
     worst = f"Not for every group: of “hard”, {wrong} of {wrong} answered are wrong. Its other "
     rest = f"{ROWS - RIGHT - wrong} are withheld. All groups together: "
-    rest += f"{share(wrong, RIGHT + wrong)}, as promised."
+    rest += f"{share(wrong, RIGHT + wrong)} of the answered."
     assert not by_headline(app)  # nobody knows how the scores were made: none decides there
     assert said(app, f"{worst}{rest}")
     alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong, "
@@ -1144,7 +1145,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     use(example)
     policy = example.session_state["policy_in_use"]
     assert badges(example) == ["Policy in use", OVERALL, OF_EXAMPLE]
-    assert texts(example).count(words.in_short(policy)) == 2  # here, and as the one in use
+    assert texts(example).count(policy.in_short) == 2  # here, and as the one in use
     assert "use_policy" not in keys(example) and "to_inspection" in keys(example)
     assert {*by_headline(example)} == {Headline.PERHAPS, Headline.ABSTAIN}  # it believes nothing
     move(example, 0.5)  # another threshold is another policy
@@ -1186,9 +1187,9 @@ def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
     assert f"Not verified: {entropy.sentence}" in texts(app) and badges(app) == OPENING
     press(app, "use_uploaded")
     assert badges(app) == ["Policy in use", *OPENING[:-1]]
-    assert said(app, f"Not verified: {words.in_short(entropy)}")
+    assert said(app, f"Not verified: {entropy.in_short}")
     (saved,) = storage().results.search().results
-    assert saved.outcome == f"Not verified: {words.in_short(entropy)}"
+    assert saved.outcome == f"Not verified: {entropy.in_short}"
     page = session("calibration", saved=saved.id)
     assert "Not verified" in badges(page)
     press(page, "use_kept")  # which is the same

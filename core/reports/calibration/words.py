@@ -94,14 +94,19 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     if belief is not None:
         believed, errors = belief.answered, belief.errors
         rule = f"hardly moved by other answers; at most {percent(belief.target_error)} wrong"
-        add(Headline.BELIEVE, believed, f", {errors:,} wrong", rule)
-    wrong = f", {policy.errors - errors:,} wrong"
-    add(Headline.PERHAPS, policy.answered - believed, wrong, f"below λ {limit}")
+        add(Headline.BELIEVE, believed, _of_them(errors, believed), rule)
+    others = policy.answered - believed
+    add(Headline.PERHAPS, others, _of_them(policy.errors - errors, others), f"below λ {limit}")
     unseen = int(np.isnan(calibration.doubts).sum())
     few = f", {unseen:,} of them “{STAMPS[Headline.TOO_LITTLE].words}”" if unseen else ""
     rest = policy.labels - policy.answered
-    add(Headline.ABSTAIN, rest, f" withheld{few}", "not below it")
+    right = int(calibration.correct.sum()) - (policy.answered - policy.errors)
+    add(Headline.ABSTAIN, rest, f", {right:,} right{few}", "not below it")
     return shares
+
+
+def _of_them(wrong: int, number: int) -> str:
+    return f", {wrong:,} wrong ({wrong / number:.1%})" if number else ", 0 wrong"
 
 
 def other_label(data: LabelledRows, score: str) -> str:
@@ -360,8 +365,7 @@ def proportion(every: ByGroup) -> str:
     withheld = worst.queries - worst.answered
     others = f"Its other {withheld:,} are withheld. " if withheld else ""
     error = every.policy.errors / every.policy.answered
-    within = ", as promised" if every.policy.method == "ltt" else " of the answered"
-    return f"{others}All groups together: {error:.1%}{within}."
+    return f"{others}All groups together: {error:.1%} of the answered."
 
 
 def _worst(every: ByGroup) -> Group | None:
