@@ -13,6 +13,7 @@ from core.studies.amplification import serialise
 from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin, Point
 from core.studies.amplification.fate import ALIVE, Fate, fate, last_fate, quartiles
 from core.studies.inspection.certificates import EMBEDDED, certified_model
+from core.studies.inspection.counter_answers import contradicts
 from core.studies.inspection.taught_questions import taught_position
 
 RULE: Final = (
@@ -108,6 +109,9 @@ def _meaning(curve: Amplification) -> tuple[str, bool | None]:
     taught = taught_position(curve.case.query, curve.model)
     if taught and not taught.recognised:
         return untaught_words(taught), None
+    if not contradicts(curve.case.repeated, curve.case.query, curve.case.answer):
+        pair = f"“{curve.case.repeated}” does not contradict “{curve.case.answer}”"
+        return f"{pair}: that it stands is no reason to believe it.", None
     if last.repetitions < FIRM:
         return f"It stands so far: {repetitions(last.repetitions)} cannot show more.", None
     return "It stands, as what a model knows does: a reason to believe it, but no proof.", True

@@ -42,6 +42,16 @@ def may_be_one(text: str, texts: Sequence[str]) -> bool:
     return all(own <= words or words <= own for words in (set(tokens(t.casefold())) for t in texts))
 
 
+def contradicts(text: str, query: str, answer: str) -> bool:
+    """Return whether a text says something else than an answer, as far as words tell.
+
+    Words of the question do not, nor all words of the answer, with others or without.
+    """
+    words, own, others = (set(tokens(each.casefold())) for each in (text, answer, query))
+    is_part = bool(words) and (words <= others or words <= own or set() < own <= words)
+    return not (is_part or is_no_answer(text) or alike(answer, [text]))
+
+
 def counter_answers(
     query: str, model: str, answer: str, texts: Sequence[str], *, most: int = OTHERS
 ) -> list[str]:

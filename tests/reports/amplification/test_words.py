@@ -134,6 +134,20 @@ def test_what_that_means_is_no_stronger_than_the_curve(shares, sentence):
     assert meaning(replace(found, points=(*found.points[:-1], last))) == ""
 
 
+@pytest.mark.parametrize(
+    ("repeated", "speaks"),
+    [
+        *[("Lyon", True), ("Paris, France", False), ("The city of Paris", False)],
+        *[("Ｐａｒｉｓ", False), ("France", False), ("I don’t know", False), ("not Paris", False)],
+    ],
+)
+def test_what_does_not_contradict_an_answer_is_no_reason_to_believe_it(repeated, speaks):
+    query = "What is the capital of France?"
+    found = replace(alone({0: 0.9, 10: 0.9}), case=Case(query, "Paris", repeated))
+    assert meaning(found).startswith("It stands, as") == speaks
+    assert ("does not contradict" in meaning(found)) != speaks
+
+
 def alone(shares):
     """A curve of a model that says nothing but the two answers."""
     found = curve(shares, Case("Which?", "A", "B"))
