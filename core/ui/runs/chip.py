@@ -1,11 +1,12 @@
 """What runs on another page: how far it is, and the way back to it; what is asked from before."""
 
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
 from core.ui import frame
-from core.ui.runs.widget import running_behind, running_elsewhere
+from core.ui.messages import later
+from core.ui.runs.widget import GOES_ON, PageRun, running_behind, running_elsewhere
 
 _PAGES: Final = {
     "inspection": frame.inspection,
@@ -43,8 +44,15 @@ def _end() -> None:
         key="cancel_before",
         icon=":material/cancel:",
         help="A service is still asked what was wanted here before, and is paid, until it ends.",
-        on_click=this.leave,
+        on_click=_leave,
+        args=(this,),
     )
+
+
+def _leave(this: PageRun[Any]) -> None:
+    this.leave()
+    if this.job is not None and not (this.job.cancelling or this.job.done):
+        later(GOES_ON)  # its own page, which would say so, shows something else
 
 
 @st.fragment(run_every=1.0)

@@ -288,6 +288,14 @@ def test_what_a_service_is_still_asked_is_said_and_can_be_ended(work, opened, se
     assert before.cancelling
 
 
+def test_what_another_page_waits_for_goes_on_and_it_is_said(work, opened, service):
+    app, other = opened(), opened()
+    wishing(wishing(app, "b"), "b")
+    press(app, "cancel_before")
+    assert not job_of(other).cancelling and other.run().get("progress")
+    assert app.session_state["problem_later"] == widget.GOES_ON
+
+
 def test_what_is_said_on_the_way_is_what_was_announced_to_the_first(work, opened, service):
     opened()
     work.most = 4  # what is left by now
