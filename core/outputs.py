@@ -77,8 +77,7 @@ def attempt(path: str | os.PathLike[str]) -> None:
 def attempt_folder(path: str | os.PathLike[str]) -> None:
     """Make sure that a folder is there or can be made, and takes files; else raise `OSError`."""
     folder = Path(path)
-    there = next(each for each in (folder, *folder.parents) if each.exists())
-    _attempt_beside(there / "any")
+    _attempt_beside(next(each for each in (folder, *folder.parents) if each.exists()) / "any")
 
 
 def sentence(path: str | os.PathLike[str], error: OSError) -> str:

@@ -28,8 +28,7 @@ def front(system: str = "", context: str = "") -> str:
 
     A system prompt, and a context: passages that an answer is to be drawn from.
     """
-    parts = (system, context and f"{CONTEXT}{context}")
-    return "".join(f"{part}\n\n" for part in parts if part)
+    return "".join(f"{part}\n\n" for part in (system, context and f"{CONTEXT}{context}") if part)
 
 
 def full_stop(text: str) -> str:

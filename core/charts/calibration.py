@@ -241,10 +241,8 @@ def rule_of(score: str, threshold: float, larger_is_surer: bool, width: float = 
     name = name_of(score)
     if score in SCORES and SCORES[score].larger_is_surer and not larger_is_surer:
         name = f"doubt by {name.lower()}"  # our files hold the doubts of our scores
-    own = own_direction(threshold, larger_is_surer)
-    return f"{name} {relation} {number(own, width=width)}"
+    return f"{name} {relation} {number(own_direction(threshold, larger_is_surer), width=width)}"
 
 
 def _target(palette: Palette) -> alt.Chart:
-    limit = alt.Chart(alt.NamedData("target"))
-    return limit.mark_rule(color=palette.muted, strokeDash=[4, 3])
+    return alt.Chart(alt.NamedData("target")).mark_rule(color=palette.muted, strokeDash=[4, 3])

@@ -22,5 +22,4 @@ def dashboard(options: tuple[str, ...]) -> None:
     """Become Streamlit's server; it listens on localhost, as its settings beside the app say."""
     if find_spec("streamlit") is None:  # a missing package is answered with what to install
         raise ModuleNotFoundError(name="streamlit")
-    run = [sys.executable, "-m", "streamlit", "run", str(APP), *options]
-    os.execv(sys.executable, run)
+    os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(APP), *options])

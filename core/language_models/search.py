@@ -74,8 +74,7 @@ def _best(
     """Return the rows and columns of the largest values above `least`, at most `width`."""
     looked_at = min(2 * width, total.size)  # stops are among them
     places = np.argpartition(total, total.size - looked_at, axis=None)[-looked_at:]
-    values = total.ravel()[places]
-    places = places[np.argsort(-values, kind="stable")]
+    places = places[np.argsort(-total.ravel()[places], kind="stable")]
     rows, tokens = np.divmod(places[total.ravel()[places] > least], total.shape[1])
     going_on = np.flatnonzero(~is_stop(tokens))[:width]
     return rows[going_on], tokens[going_on]

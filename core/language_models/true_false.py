@@ -92,5 +92,4 @@ def sameness(model: LanguageModel, contexts: Sequence[str]) -> NDArray[np.float6
 def _first_word(answer: str) -> Sequence[float]:
     """Return the logarithms of 1 and 0 by an answer's first word; “True, both are …” is True."""
     first = (answer.split() or [""])[0]
-    masses = [0.0 if says(first, word) else -np.inf for word in (TRUE, FALSE)]
-    return masses
+    return [0.0 if says(first, word) else -np.inf for word in (TRUE, FALSE)]

@@ -25,8 +25,7 @@ def precision_recall(bands: Mapping[str, ConfidenceBand]) -> Picture:
     """Return the paper's Figure 5 of some scores; the first is emphasised."""
     ends = "; ".join(_ends(name, band) for name, band in bands.items() if len(band.recalls))
     alt = f"Precision by recall: {ends}." if ends else "No score has a value."
-    data = (bands,)
-    return Picture("Precision by recall", alt, charts.precision_recall, data, caption=FIGURE_5)
+    return Picture("Precision by recall", alt, charts.precision_recall, (bands,), caption=FIGURE_5)
 
 
 def _ends(name: str, band: ConfidenceBand) -> str:

@@ -44,8 +44,7 @@ class Picture:
 
     def figure(self, palette: Palette = LIGHT, question: str = "") -> Figure:
         """Return the picture as it stands by itself, under its title."""
-        figure = self.chart(*self.data, palette, **self.options)
-        return export.alone(figure, self.title, question)
+        return export.alone(self.chart(*self.data, palette, **self.options), self.title, question)
 
     @property
     def address(self) -> str:

@@ -116,8 +116,7 @@ class Database:
         Raises `StoreError` when the database fails, here or in the body.
         """
         self._follow()
-        arrived = time.monotonic()
-        together = self._failing_together(arrived)
+        together = self._failing_together(time.monotonic())
         with self._explain(), self.writing, together, self.engine.connect() as connection:
             connection.execution_options(**{_LOCKED_AT_ONCE: True})
             with connection.begin():
@@ -245,8 +244,7 @@ def folder_beside(url: str | None = None) -> Path | None:
         parsed = _url(url)
         if parsed.drivername != "sqlite":
             return default_path().parent
-        in_memory = parsed.database in _IN_MEMORY
-        return None if in_memory else _real_path(str(parsed.database)).parent
+        return None if parsed.database in _IN_MEMORY else _real_path(str(parsed.database)).parent
     except StoreError:
         return None
 

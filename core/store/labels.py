@@ -92,8 +92,7 @@ class Looks(OwnedRows):
     def all(self) -> tuple[str, ...]:
         """Return the payloads, the newest last."""
         with self._database.read() as connection:
-            payloads = connection.execute(self._newest(schema.looks.c.payload))
-            return tuple(payloads.scalars())[::-1]
+            return tuple(connection.execute(self._newest(schema.looks.c.payload)).scalars())[::-1]
 
     def _newest(self, column: Column[str]) -> Select[tuple[str]]:
         newest = select(column).where(self._own)

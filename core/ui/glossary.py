@@ -131,8 +131,7 @@ def button() -> None:
 
 @st.fragment  # what is typed here must not run the page again
 def _terms() -> None:
-    typed = st.text_input("Find a term", key="glossary_term") or ""
-    words = typed.casefold().split()
+    words = (st.text_input("Find a term", key="glossary_term") or "").casefold().split()
     terms = [
         f"**{term}.** {meaning}"
         for term, meaning in TERMS.items()

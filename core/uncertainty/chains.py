@@ -93,8 +93,7 @@ def estimate(labels: Integers, log_p: Floats, **gammas: float) -> MutualInformat
 
 def _after_any(codes: Integers, log_steps: Floats, place: int) -> Floats:
     """Return ln Q of each text as the answer in a place: the mean over what it came after, (v,)."""
-    begun = codes[:, : place + 1]
-    first = np.unique(begun, axis=0, return_index=True)[1]
+    first = np.unique(codes[:, : place + 1], axis=0, return_index=True)[1]
     before = np.maximum(log_steps[first, :place].sum(axis=1), IMPOSSIBLE)
     texts = codes[first, place]
     totals = np.full(int(codes.max()) + 1, -np.inf)

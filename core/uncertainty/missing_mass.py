@@ -165,8 +165,7 @@ def theorem_bound(
 
 def _missing(p: Floats, draws: Floats) -> Floats:
     """Return Σ p (1 − p)^k for each k; few k at a time, for there may be many kinds."""
-    flat = [float(p @ np.exp(k * np.log1p(-p))) for k in draws.ravel()]
-    return np.reshape(flat, draws.shape)
+    return np.reshape([float(p @ np.exp(k * np.log1p(-p))) for k in draws.ravel()], draws.shape)
 
 
 def _probabilities(values: ArrayLike) -> Floats:

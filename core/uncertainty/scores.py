@@ -63,8 +63,7 @@ def self_verification(evidence: Evidence) -> Score:
     """
     answer = evidence.likeliest_first
     if answer not in evidence.verification:
-        reason = f"The model was not asked whether “{answer}” is correct."
-        return Score(None, None, answer, reason)
+        return Score(None, None, answer, f"The model was not asked whether “{answer}” is correct.")
     log_true, log_false = evidence.verification[answer]
     if max(log_true, log_false) <= NEITHER:
         reason = f"Asked whether “{answer}” is correct, the model said neither “True” nor “False”."

@@ -135,8 +135,7 @@ def cluster_tuples(
 
     vocabulary = tuple(texts[i] for i in order)
     by_rank = clustering.cluster(similarity.pairwise(vocabulary, method), threshold)
-    by_number = by_rank[np.argsort(order)]
-    labels = by_number[numbers].reshape(-1, n)
+    labels = by_rank[np.argsort(order)][numbers].reshape(-1, n)
 
     group = _numbers(map(tuple, labels.tolist()))
     return ClusteredTuples(

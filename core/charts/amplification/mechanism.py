@@ -99,5 +99,4 @@ def head_by_head(
         color=alt.Color(f"{name}:Q", scale=scale, legend=None),
         tooltip=[alt.Tooltip("layer:O"), alt.Tooltip("head:O"), number],
     )
-    numbers = base.mark_text().encode(text=alt.Text(f"{name}:Q", format=in_cell), color=ink)
-    return cells + numbers
+    return cells + base.mark_text().encode(text=alt.Text(f"{name}:Q", format=in_cell), color=ink)

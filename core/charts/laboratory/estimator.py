@@ -50,8 +50,7 @@ def errors(content: PictureContent, palette: Palette) -> Chart:
     }
     all_values = values_of(by_name) or [1.0]
     y = on_logarithms("nats", min(all_values), max(all_values))
-    places = list(ESTIMATES.values())
-    return curves(content["k"], by_name, palette, y=y, places=places)
+    return curves(content["k"], by_name, palette, y=y, places=list(ESTIMATES.values()))
 
 
 def bands_alt(content: PictureContent, bounds: bool) -> str:

@@ -27,8 +27,7 @@ def _chart(content: PictureContent, palette: Palette, temperature: float) -> Cha
     ends = min(0.0, *values_of(by_name)), max(0.0, *values_of(by_name))
     if ends[0] == ends[1]:
         ends = -0.01, 0.01
-    y = between(ends, "off by, nats", 5)
-    return curves(content["k"], by_name, palette, y=y, exact=0.0)
+    return curves(content["k"], by_name, palette, y=between(ends, "off by, nats", 5), exact=0.0)
 
 
 def _alt(content: PictureContent, temperature: float) -> str:

@@ -199,8 +199,7 @@ def has_several_numbers(text: str) -> bool:
     if len(text) > _LONGEST_SERIES:
         return False
     is_list = text[:1] in ("[", "(") and text[-1:] in ("]", ")")
-    between = _BETWEEN_IN_BRACKETS if is_list else _BETWEEN
-    parts = between.split(text.strip("[]()"))
+    parts = (_BETWEEN_IN_BRACKETS if is_list else _BETWEEN).split(text.strip("[]()"))
     numbers = [parse_score(part.strip("'\" ")) for part in parts if part.strip()]
     return len(numbers) > 1 and not any(each is None or math.isnan(each) for each in numbers)
 

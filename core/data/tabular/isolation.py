@@ -401,8 +401,7 @@ def _restrict(limits: Limits) -> None:
 
 def _lower(kind: int, most: int) -> None:
     hard = resource.getrlimit(kind)[1]
-    lowest = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(kind, (lowest, hard))
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _answer(upload: Upload, answer: IO[bytes]) -> None:

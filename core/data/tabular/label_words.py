@@ -102,8 +102,7 @@ _ONE_SIDED = re.compile(r"\berrors?\b|\brefus|unsupported|unfaithful|ungrounded"
 
 def heading_words(heading: str) -> str:
     """Return the words of a heading, without case, a space between: “isRight” is “is right”."""
-    split = _CAMEL.sub(" ", heading[:LONGEST_HEADING])
-    return " ".join(re.findall(r"[^\W_]+", split.casefold()))
+    return " ".join(re.findall(r"[^\W_]+", _CAMEL.sub(" ", heading[:LONGEST_HEADING]).casefold()))
 
 
 def _words(heading: str) -> str:

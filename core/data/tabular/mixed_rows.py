@@ -80,8 +80,7 @@ class UnknownMixtureError(UploadError):
 def mixture_columns(upload: Upload) -> list[str]:
     """Return the columns that tell models, filters or epochs apart, or what labels judge."""
     pipeline = [] if len(pipelines_of(upload)) == 1 and is_of_runs(upload) else ["pipeline"]
-    names = *settings_columns(upload), *columns_named(upload, pipeline)
-    return [*names, *_criteria(upload)]
+    return [*settings_columns(upload), *columns_named(upload, pipeline), *_criteria(upload)]
 
 
 def settings_columns(upload: Upload) -> list[str]:
@@ -305,8 +304,7 @@ def _says(upload: Upload, name: str, usable: NDArray[np.int64]) -> str:
 
 
 def _in_words(upload: Upload, name: str, words: Sequence[str]) -> str:
-    column = column_of(upload, name)
-    shown = [display(spelling(column, word)) for word in words[:_NAMED]]
+    shown = [display(spelling(column_of(upload, name), word)) for word in words[:_NAMED]]
     return list_of([*shown, *words[_NAMED:]], most=_NAMED)
 
 

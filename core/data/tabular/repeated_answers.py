@@ -112,8 +112,7 @@ def repeated_answers(
     if not len(table):
         raise UploadError(f"No row is left of {upload.name} by these filters.")
     cells = {role: table[name].tolist() for role, name in places.items() if name is not None}
-    number = len(table)
-    questions = table[asks].tolist() if asks else [str(i + 1) for i in range(number)]
+    questions = table[asks].tolist() if asks else [str(i + 1) for i in range(len(table))]
     lists = [_is_list(cell) for cell in cells["responses"] if cell.strip()]
     in_lists = all(lists)
     if not in_lists and 2 * sum(lists) > len(lists):

@@ -76,9 +76,7 @@ def as_text(value: object) -> str:
                 raise UploadError(
                     "A column of the file contains bytes that are not text; leave it out."
                 ) from error
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat())
-    return str(value)
+    return str(value.isoformat() if hasattr(value, "isoformat") else value)
 
 
 def check_size(rows: int, columns: int) -> None:

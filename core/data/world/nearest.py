@@ -205,8 +205,7 @@ class _Index:
         self._owner = np.array(owners)
         self._number = {word: n for n, word in enumerate(stated_by)}
         self._facts_with = np.array(list(stated_by.values()))
-        shares = self._facts_with / len(all_facts)
-        self._weight = np.maximum(-np.log(shares), 0) + LEAST
+        self._weight = np.maximum(-np.log(self._facts_with / len(all_facts)), 0) + LEAST
         self._read_letters()
         self._bounds = np.cumsum([0, *map(len, names)])
         self._inside = np.array([self._number[word] for name in names for word in name])

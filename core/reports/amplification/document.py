@@ -121,8 +121,7 @@ def bands(by_band: Mapping[str, Sequence[Amplification]]) -> Picture:
 def band(name: str, curves: Sequence[Amplification]) -> Picture:
     """Return the picture of the curves of one band."""
     of = f"{name.capitalize()}, {len(curves)} question{'s' if len(curves) > 1 else ''}"
-    data = (name, medians(curves)[0], curves)
-    return Picture(name, _medians(of, curves), charts.band, data)
+    return Picture(name, _medians(of, curves), charts.band, (name, medians(curves)[0], curves))
 
 
 def _medians(of: str, curves: Sequence[Amplification]) -> str:

@@ -306,8 +306,7 @@ def right_half(results: Results) -> list[str]:
 
 def curve_ends(results: Results) -> list[str]:
     """Say why curves of precision by recall end early, if they do."""
-    doubts = {name: results.doubts[name] for name in results.scores}
-    return text.curve_ends(doubts, text.NO_DOUBT)
+    return text.curve_ends({name: results.doubts[name] for name in results.scores}, text.NO_DOUBT)
 
 
 UNVARIED: Final = (

@@ -12,8 +12,7 @@ from core.studies.progress import Progress
 
 
 def _work(settings: TheoremSettings, model: LanguageModel, progress: Progress) -> Outcome:
-    facts = choose(settings.questions, settings.draw)
-    theorem = run(model, facts, settings, progress)
+    theorem = run(model, choose(settings.questions, settings.draw), settings, progress)
     return Outcome(sentence(theorem), _columns(theorem), _chart_data(theorem))
 
 

@@ -287,8 +287,7 @@ def _by_likelihood(
 
 def point_of(repetitions: int, log_answer: float, log_repeated: float) -> Point:
     """Return the point of two likelihoods, ln Q(a | F_t) and ln Q(b | F_t)."""
-    share = _share(log_answer, log_repeated)
-    return Point(repetitions, log_answer, log_repeated, share)
+    return Point(repetitions, log_answer, log_repeated, _share(log_answer, log_repeated))
 
 
 def _score_all(
@@ -350,8 +349,7 @@ def _draw(
     case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress, seed: int
 ) -> list[list[Response]]:
     def draw(t: int) -> list[Response]:
-        prompt = case.prompt(t, model.reads(case.query))
-        return model.sample(prompt, SAMPLES_A_POINT, seed=seed)
+        return model.sample(case.prompt(t, model.reads(case.query)), SAMPLES_A_POINT, seed=seed)
 
     def tick(share: float) -> None:
         progress(f"Sampling after {count_of(times[int(share * len(times))], 'repetition')}", share)

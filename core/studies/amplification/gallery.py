@@ -151,8 +151,7 @@ def of_fact(fact: Fact) -> Case:
 def draw(band: Band, count: int, seed: int = 0) -> list[Fact]:
     """Draw facts of a band, without replacement; as many as there are when `count` is larger."""
     facts = [fact for fact in world.facts() if fact.band is band]
-    order = np.random.default_rng(seed).permutation(len(facts))[:count]
-    return [facts[i] for i in order]
+    return [facts[i] for i in np.random.default_rng(seed).permutation(len(facts))[:count]]
 
 
 @lru_cache(maxsize=MOST_DRAWS)

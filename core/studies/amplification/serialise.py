@@ -142,5 +142,4 @@ def to_table(
 
 def to_csv_bytes(amplifications: Sequence[Amplification]) -> bytes:
     """Return curves as a disarmed CSV, one row a point."""
-    columns = to_columns(amplifications)
-    return to_csv(COLUMNS, zip(*columns.values(), strict=True))
+    return to_csv(COLUMNS, zip(*to_columns(amplifications).values(), strict=True))

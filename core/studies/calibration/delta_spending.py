@@ -75,8 +75,7 @@ def _what(of: Look) -> str:
 
 def to_json(each: Look) -> str:
     """Return a look as text, to be saved."""
-    texts = {name: to_text(getattr(each, name)) for name in _ROWS}
-    return json.dumps({**vars(each), **texts})
+    return json.dumps({**vars(each), **{name: to_text(getattr(each, name)) for name in _ROWS}})
 
 
 def from_json(text: str) -> Look:

@@ -92,8 +92,7 @@ class SharedQuestions:
         else:
             chosen = common[change]
         before, after = self.doubts(score)
-        reach = np.nan_to_num(np.abs(before - after), nan=-1.0)
-        order = np.argsort(-reach, kind="stable")
+        order = np.argsort(-np.nan_to_num(np.abs(before - after), nan=-1.0), kind="stable")
         return order[chosen[order]]
 
     def table(self, places: NDArray[np.int64], score: str) -> Table:

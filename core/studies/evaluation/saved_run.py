@@ -226,8 +226,7 @@ class Run:
 
 def _sentence(each: Filter, dropped: int, rows: str) -> str:
     of = "" if each.source is None else f" of the source “{one_line(each.source)}”"
-    why = FILTERS[each.name].dropped
-    return f"Dropped {dropped:,} of {rows}: {why}{of}."
+    return f"Dropped {dropped:,} of {rows}: {FILTERS[each.name].dropped}{of}."
 
 
 def labelled_csv(

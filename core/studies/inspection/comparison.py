@@ -132,8 +132,7 @@ def match(here: Inspection, there: Inspection) -> tuple[MatchedAnswer, ...]:
     need not be here to say it.
     """
     ours, theirs = here.clusters, there.clusters
-    texts = [cluster.text for cluster in (*ours, *theirs)]
-    alike = pairwise(texts)[: len(ours), len(ours) :]
+    alike = pairwise([cluster.text for cluster in (*ours, *theirs)])[: len(ours), len(ours) :]
     pairs: list[MatchedAnswer] = []
     left, right = set(range(len(ours))), set(range(len(theirs)))
     order = np.argsort(-alike, axis=None, kind="stable")

@@ -92,8 +92,7 @@ def measures_from(content: dict[str, Any]) -> EstimatorMeasures:
 
 def _rung(estimator: Estimator, content: dict[str, Any]) -> Rung:
     # A service may say nothing of next tokens; what gives its own likelihoods gives theirs too.
-    ways = content["costs"]
-    cost = ways[SAMPLES if estimator is Estimator.COUNTED else NEXT_TOKENS]
+    cost = content["costs"][SAMPLES if estimator is Estimator.COUNTED else NEXT_TOKENS]
     return Rung(
         estimator=estimator,
         rankings={

@@ -399,9 +399,7 @@ def cannot_decide(policy: Policy) -> str | None:
             f"This policy takes a large “{name}” as a sign of a sure answer; here it is a sign of "
             "doubt."
         )
-    if policy.pipeline.answer_rule != ANSWER_RULE:
-        return EARLIER_RULE
-    return None
+    return None if policy.pipeline.answer_rule == ANSWER_RULE else EARLIER_RULE
 
 
 def _pipeline(recording: Recording, reading: Reading, least_mass: float) -> Pipeline:

@@ -123,8 +123,7 @@ class Recording:
     @property
     def front(self) -> str:
         """What stood in front of every prompt; a system prompt unless it was its own message."""
-        system = "" if self.system_turn else self.request.system
-        return prompts.front(system, self.request.context)
+        return prompts.front("" if self.system_turn else self.request.system, self.request.context)
 
     @property
     def question(self) -> str:

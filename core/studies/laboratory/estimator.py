@@ -73,8 +73,7 @@ NEVER_ABOVE: Final = ("certified", "limit", "theorem")
 
 def gamma_setting() -> Any:
     """Return the field of how γ₁ and γ₂ are chosen."""
-    usual = Gamma.ONE_OVER_K.value
-    return setting(usual, "Stabilisation γ₁ and γ₂", options=GAMMAS, read=Gamma)
+    return setting(Gamma.ONE_OVER_K.value, "Stabilisation γ₁ and γ₂", options=GAMMAS, read=Gamma)
 
 
 @dataclass(frozen=True)

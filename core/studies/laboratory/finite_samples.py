@@ -163,8 +163,7 @@ def run(settings: FiniteSamplesSettings, progress: Progress = silent) -> FiniteS
 
 def _supports(p: Floats, outside: Sequence[float]) -> list[tuple[float, int]]:
     """Return δ_supp and |X̃| of the likeliest cells for each share that may be outside."""
-    falling = np.sort(p)[::-1]
-    left = np.maximum(0.0, 1 - np.cumsum(falling))
+    left = np.maximum(0.0, 1 - np.cumsum(np.sort(p)[::-1]))
     supports = []
     for share in outside:
         size = len(p) if share == 0 else int(np.argmax(left <= share)) + 1

@@ -216,8 +216,7 @@ def of_inspection(inspection: Inspection, answers: Sequence[RightAnswer]) -> Rel
     # All spellings of a right answer are one; each wrong one is one by itself.
     keys = [(0, name) if name is not None else (1, i) for i, name in enumerate(names)]
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    labels = np.array([places[key] for key in keys])
-    merged = covariances(evidence, labels)
+    merged = covariances(evidence, np.array([places[key] for key in keys]))
     missed = [answer for i, answer in enumerate(answers) if (0, i) not in places]
     nothing = (0.0,) * len(missed)
     served = int(evidence.log_first.argmax())

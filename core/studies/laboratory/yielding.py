@@ -151,8 +151,7 @@ class YieldingFacts:
     @functools.cached_property
     def within(self) -> Interval:
         """That of the overlap among facts of one relation, which are asked in the same words."""
-        relations = [row.relation for row in self.rows]
-        return self._with(self.of("overlap"), self.lasts, relations)
+        return self._with(self.of("overlap"), self.lasts, [row.relation for row in self.rows])
 
     def _with(self, x: Floats, y: Floats, groups: Sequence[str] | None = None) -> Interval:
         return rank_correlation(x, y, groups=groups, seed=self.settings.seed)

@@ -33,8 +33,7 @@ def your_question() -> None:
             persist_state="session",
             width="content",
         )
-    beside = form.cases_beside(case)
-    cases = [*([case] if case else []), *(c for c in beside if c != case)]
+    cases = [*([case] if case else []), *(c for c in form.cases_beside(case) if c != case)]
     if not cases:
         return
     with picture:

@@ -121,9 +121,7 @@ def _rows(listed: ListedRun, model: LanguageModel | None) -> Upload | None:
         if running:
             return None
         go_on(listed, model, state)
-        if state.done == state.failed:
-            return None
-        return _table(listed.run, state.done)
+        return None if state.done == state.failed else _table(listed.run, state.done)
     except (RunError, UploadError) as error:
         problem(complaint(error, listed.run.folder))
         return None

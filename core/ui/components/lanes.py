@@ -45,8 +45,7 @@ def lanes(shown: Sequence[Lane], *, key: str) -> int | None:
         "times": list(TIMES),
         "words": WORDS,
     }
-    result = mount(data=content, key=key, on_opened_change=nothing)
-    return one_of(result.opened, range(len(shown)))
+    return one_of(mount(data=content, key=key, on_opened_change=nothing).opened, range(len(shown)))
 
 
 def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:

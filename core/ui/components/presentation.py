@@ -86,5 +86,4 @@ def _public_part(url: str) -> tuple[str, str]:
 @functools.lru_cache(maxsize=16)
 def code(address: str) -> list[str]:
     """Return the modules of a QR code by row, "1" for each dark one."""
-    qr = segno.make(address, micro=False, error="m")
-    return ["".join(map(str, row)) for row in qr.matrix]
+    return ["".join(map(str, row)) for row in segno.make(address, micro=False, error="m").matrix]

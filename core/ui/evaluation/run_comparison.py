@@ -183,8 +183,7 @@ def _files(
     """Offer the scores of both runs, and the questions that are listed."""
     if every:
         downloads.csv("Scores (CSV)", partial(_numbers, every), "evaluation_two_runs")
-    table = partial(both.table, places, score)
-    downloads.csv("Questions (CSV)", table, "evaluation_questions")
+    downloads.csv("Questions (CSV)", partial(both.table, places, score), "evaluation_questions")
 
 
 def _numbers(every: tuple[RunSide, ...]) -> dict[str, list[object]]:

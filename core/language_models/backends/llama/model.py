@@ -367,8 +367,7 @@ def draw_tokens(
         return log_probabilities.argmax(axis=1)
     scaled = log_probabilities.astype(np.float64) / temperature
     cumulative = np.exp(scaled - scaled.max(axis=1, keepdims=True)).cumsum(axis=1)
-    below = cumulative < uniform[:, None] * cumulative[:, -1:]
-    return below.sum(axis=1)
+    return (cumulative < uniform[:, None] * cumulative[:, -1:]).sum(axis=1)
 
 
 def common_trunk(prompts: Sequence[list[int]]) -> tuple[list[int], NDArray[np.int64]]:

@@ -256,8 +256,7 @@ class Llama:
 
         In turn, the sum of the probabilities of 50,000 tokens is wrong in the fourth digit.
         """
-        logits = _product(hidden, self.unembedding, self.unembedding_bias)
-        return np.ascontiguousarray(logits)
+        return np.ascontiguousarray(_product(hidden, self.unembedding, self.unembedding_bias))
 
     def _few_logits(self, rows: int) -> Iterator[slice]:
         size = max(LEAST_ROWS, LOGITS // len(self.unembedding))
@@ -432,8 +431,7 @@ def _unshare(x: Array, B: int, L: int) -> Array:
 
 def _padding_mask(segment: Segment) -> Array | None:
     """Hide what lies behind where each sequence ends or is left, of shape (N, 1, 1, P)."""
-    columns = np.arange(segment.padded_length)
-    hidden = columns >= segment.lengths[:, None]
+    hidden = np.arange(segment.padded_length) >= segment.lengths[:, None]
     return np.where(hidden, _NEVER, np.float32(0))[:, None, None] if hidden.any() else None
 
 

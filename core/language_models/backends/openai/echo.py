@@ -58,9 +58,7 @@ def _without_generated(listed: Tokens, text: str) -> Tokens | None:
     spelt = "".join(token for token, _ in listed)
     if spelt.endswith(text):
         return listed
-    if listed and spelt.removesuffix(listed[-1][0]).endswith(text):
-        return listed[:-1]
-    return None
+    return listed[:-1] if listed and spelt.removesuffix(listed[-1][0]).endswith(text) else None
 
 
 def behind(
