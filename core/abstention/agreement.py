@@ -41,7 +41,5 @@ def disagreement(first: ArrayLike, second: ArrayLike) -> Disagreement:
     second_alone = int((one[both] < other[both]).sum())
     differ, tail = first_alone + second_alone, (1 - CONFIDENCE) / 2
     lower = float(special.betaincinv(differ, rows - differ + 1, tail)) if differ else 0.0
-    upper = 1.0
-    if differ < rows:
-        upper = float(special.betaincinv(differ + 1, rows - differ, 1 - tail))
+    upper = float(special.betaincinv(differ + 1, rows - differ, 1 - tail)) if differ < rows else 1.0
     return Disagreement(rows, first_alone, second_alone, lower, upper)

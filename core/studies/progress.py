@@ -24,11 +24,7 @@ def silent(stage: str, share: float) -> None:
 
 def part(progress: Progress, number: int, of: int, begins: str = "") -> Progress:
     """Return the progress of one of several equal parts; what it says of a stage begins so."""
-
-    def report(stage: str, share: float) -> None:
-        progress(f"{begins}{stage}", (number + share) / of)
-
-    return report
+    return lambda stage, share: progress(f"{begins}{stage}", (number + share) / of)
 
 
 class Stages:

@@ -119,8 +119,7 @@ def texts(values: Sequence[str], name: str) -> tuple[str, ...]:
     strings.
     """
     result = tuple(values)
-    alone = isinstance(values, str)
-    if alone or not result:
+    if isinstance(values, str) or not result:
         raise ValueError(f"{name} must be a sequence of one or more texts.")
     if not all(isinstance(text, str) for text in result):
         raise ValueError(f"{name} must hold texts and nothing else.")

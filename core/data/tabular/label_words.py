@@ -112,8 +112,7 @@ def _words(heading: str) -> str:
 def affirmation_is_right(heading: str) -> bool | None:
     """Return whether "1" and "yes" under a heading mean right; None if it does not say."""
     words = _words(heading)
-    unclear = (_NO_JUDGEMENT, _NEGATION, _TURNED, _NUMBERED)
-    if any(each.search(words) for each in unclear):
+    if any(each.search(words) for each in (_NO_JUDGEMENT, _NEGATION, _TURNED, _NUMBERED)):
         return None
     if _OF_SEVERAL.search(heading) or _FORMULA.search(heading):
         return None

@@ -148,8 +148,7 @@ def repeated_answers(
         for name in upload.headings
         if name not in read.values() and names_a_weight(name) and table[name].nunique() > 1
     ]
-    as_typed = [questions[at[0]] for at in of_question.values()]
-    if [each.question for each in every] != as_typed:
+    if [each.question for each in every] != [questions[at[0]] for at in of_question.values()]:
         notes.append("Of a list of messages, the question is the user’s last.")
     if apart:
         notes.append(f"One question with several values of {quotes(apart)} is several.")

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,12 +48,9 @@ def contents(model: LanguageModel) -> Iterator[_Key]:
     """Yield what is bundled: the examples, the paper's questions, and the first draw by band."""
     for case in EXAMPLES.values():
         yield case, grid(model, MOST_AT_FIRST)
-    for published in PAPER.values():
-        for one in published:
-            yield one.case, DEFAULT_REPETITIONS
-    for cases in by_band(AT_FIRST).values():
-        for case in cases:
-            yield case, DEFAULT_REPETITIONS
+    papers = (one.case for published in PAPER.values() for one in published)
+    for case in chain(papers, *by_band(AT_FIRST).values()):
+        yield case, DEFAULT_REPETITIONS
 
 
 def find(case: Case, model: LanguageModel, times: tuple[int, ...]) -> Amplification | None:

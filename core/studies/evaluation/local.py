@@ -103,16 +103,13 @@ def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
     meter, started = Meter(), time.perf_counter()
     model = meter_for(task.model, meter) if at_a_price else task.model
 
-    def progress(stage: str, share: float) -> None:
-        report(share)
-
     def cost() -> tuple[Usage | None, float]:
         return meter.usage if at_a_price else None, time.perf_counter() - started
 
     try:
         request = replace(task.request, query=question.query, context=question.context)
         with model.beside():
-            recording = record(request, model, progress)
+            recording = record(request, model, lambda stage, share: report(share))
         if (recording.revision, recording.estimator) != origin:
             raise errors.OtherModelError(
                 f"{model.name} no longer answers as it did when this run began (as revision "

@@ -423,8 +423,7 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
 
     Raises `InvalidRequestError` where the model is to compare the answers, and was not asked to.
     """
-    by_model = reading.similarity == JUDGE
-    if by_model and not recording.request.judged:
+    if reading.similarity == JUDGE and not recording.request.judged:
         raise InvalidRequestError(
             "The model has not compared these answers. Ask the question again with the "
             f"similarity “{JUDGE}”, or choose another similarity."

@@ -94,11 +94,9 @@ class CurveJobs:
 
 def _part(job: Job[list[CurveOrReason]], i: int, of: int) -> Progress:
     """Return the progress of the i-th piece of work as part of the whole."""
-
-    def report(stage: str, share: float) -> None:
-        job.progress(stage if of == 1 else f"Curve {i + 1} of {of}", (i + share) / of)
-
-    return report
+    return lambda stage, share: job.progress(
+        stage if of == 1 else f"Curve {i + 1} of {of}", (i + share) / of
+    )
 
 
 def _curves() -> CurveJobs:

@@ -103,9 +103,7 @@ def _prompt(amplifications: list[Amplification], most: int) -> None:
     """Show the exact prompt of a curve at any number of repetitions."""
     names = [f"{i + 1}. {one.case.query}" for i, one in enumerate(amplifications)]
     left, right = st.columns([3, 1])
-    chosen = names[0]
-    if len(names) > 1:
-        chosen = left.selectbox("Curve", names, key="prompt_of")
+    chosen = left.selectbox("Curve", names, key="prompt_of") if len(names) > 1 else names[0]
     one = amplifications[names.index(chosen)]
     times = right.number_input("At how many repetitions", 0, most, min(2, most), key="prompt_at")
     st.code(one.case.prompt(times, one.read_as), language=None, wrap_lines=True, height=320)

@@ -96,8 +96,7 @@ def _set_in_span(value: float) -> None:
 def real() -> None:
     """Every head of the embedded model, on a fact known by heart and on one rarely seen."""
     st.header("The real heads of the embedded model", anchor=False)
-    model = embedded_model()
-    if not shows_attention(model):
+    if not shows_attention(embedded_model()):
         st.text("This model does not expose its attention.")
         return
     st.markdown(

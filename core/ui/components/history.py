@@ -92,8 +92,6 @@ def _doubt(came: SavedOutcome) -> str:
     if came.doubt is not None:
         numbers = f"{came.doubt:.3f} {came.unit}, λ = {came.limit:.3f}"
         return numbers.replace("inf", "∞").replace("-", "−")
-    if came.stamp is None:
-        return ""
-    if came.came == STAMPS[Headline.UNTAUGHT].reason:  # which says why
+    if came.stamp is None or came.came == STAMPS[Headline.UNTAUGHT].reason:  # which says why
         return ""
     return "– not decided" if came.stamp.look == "unsure" else "– not certified"

@@ -80,9 +80,6 @@ def claims() -> None:
     if takes := lasting(sum(map(computed_tokens, requests)), model):
         st.text(f"That takes {takes} on this machine.")
 
-    def draw_partial(job: Job[Claims]) -> None:
-        _draw(text, job.partial or (), this)
-
     result = run(
         PLACE,
         this,
@@ -95,7 +92,7 @@ def claims() -> None:
         on_press=True,
         retry=False,
         cancelled="Cancelled before every sentence was asked about.",
-        beside=draw_partial,
+        beside=lambda job: _draw(text, job.partial or (), this),
     )
     if result is not None:
         _draw(text, result, this)

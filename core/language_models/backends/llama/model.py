@@ -381,8 +381,7 @@ def common_trunk(prompts: Sequence[list[int]]) -> tuple[list[int], NDArray[np.in
     rest = max(len(p) - b for p, b in zip(prompts, branching.tolist(), strict=True))
     # What is left of the prompts is padded to the longest of it.
     with_prefix = common + len(prompts) * (len(longest) - common)
-    with_longest = int(branching.max()) + len(prompts) * rest
-    if 2 * with_longest < with_prefix:
+    if 2 * (int(branching.max()) + len(prompts) * rest) < with_prefix:
         return longest[: int(branching.max())], branching
     return longest[:common], np.full(len(prompts), common)
 

@@ -206,8 +206,7 @@ class Probe:
         except errors.RefusedError:
             return how
         behind = [text[len(before) :] for text in echoes]
-        plain = [agree(d.said, b) for d, b in zip(repeatable, behind, strict=False)]
-        if not all_agree(plain):
+        if not all_agree([agree(d.said, b) for d, b in zip(repeatable, behind, strict=False)]):
             return replace(how, remarks=(*how.remarks, WRONG_ECHO))
         whole = [agree(d.listed, b) for d, b in zip(ended, behind[len(repeatable) :], strict=True)]
         return replace(how, echo=True, end=end if all_agree(whole) else "")
