@@ -429,7 +429,7 @@ def matrix_note(inspection: Inspection, most: int = MOST_CLUSTERS) -> str:
     return " ".join(sentences)
 
 
-def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) -> Chart:
+def growth(points: Sequence[GrowthPoint], threshold: float | None, palette: Palette) -> Chart:
     """Two lines over the number of answers, k: the certified bound and the sampled mass."""
     bound, mass = "certified lower bound (nats)", "sampled mass (probability)"
     rows = [
@@ -454,6 +454,8 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
             alt.Tooltip("value:Q", format=".3f"),
         ],
     )
+    if threshold is None:  # no bound withholds anything
+        return theme(lines.properties(height=260), palette)
     limit = alt.Chart(pd.DataFrame({"λ": [threshold], "samples": [points[-1].samples]})).encode(
         y=alt.Y("λ:Q")
     )

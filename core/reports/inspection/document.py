@@ -141,7 +141,7 @@ def matrix(inspection: Inspection, which: str) -> Picture:
     return Picture(title, alt, charts.matrix, (inspection, which), half=True)
 
 
-def growth_picture(points: Sequence[GrowthPoint], threshold: float) -> Picture:
+def growth_picture(points: Sequence[GrowthPoint], threshold: float | None) -> Picture:
     """Return how the certified bound and the sampled mass grew with k."""
     title = "Certified lower bound and sampled mass"
     last = points[-1]
@@ -214,8 +214,7 @@ def _growth(inspection: Inspection) -> list[Part]:
         return []
     return [
         Part(
-            "Has enough been seen?",
-            pictures=[growth_picture(points, inspection.information_threshold)],
+            "Has enough been seen?", pictures=[growth_picture(points, inspection.withholding_bound)]
         )
     ]
 

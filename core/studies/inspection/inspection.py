@@ -195,6 +195,16 @@ class Inspection:
         return largest_that_stands(self.evidence.answers)
 
     @property
+    def withholding_bound(self) -> float | None:
+        """The certified bound from which on an answer is withheld, nats; None if none withholds it.
+
+        As where the policy in use does not fit, or decides by a score that M.I. is not in.
+        """
+        rule = self.verdict.rule
+        decides = rule is None or (rule.score in INFORMED and math.isfinite(rule.value))
+        return self.information_threshold if decides and not self.refused else None
+
+    @property
     def sampled_mass(self) -> float:
         """The share of the model's probability that the distinct answers found hold."""
         return self.evidence.sampled_mass

@@ -68,9 +68,10 @@ def is_settled(
     seen_second = float(np.exp(evidence.log_first) @ evidence.row_masses)
     certified = inspection.certified_bound
     if certified is not None and certified >= limit:
+        withheld = f" From {limit:.3f} on, an answer is withheld."
         return (
             f"Certified: the model’s own mutual information is at least {certified:.3f} nats, "
-            f"whatever was not seen. From {limit:.3f} on, an answer is withheld."
+            f"whatever was not seen.{withheld * (inspection.withholding_bound is not None)}"
         )
     if evidence.sampled_mass >= ENOUGH_MASS and seen_second >= ENOUGH_MASS:
         return (

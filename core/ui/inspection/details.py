@@ -61,7 +61,7 @@ def _figures(inspection: Inspection) -> None:
         "told": reports.conditional_answers(conditional_rows(inspection)),
         "clusters": reports.clusters(inspection),
         **{which: reports.matrix(inspection, which) for which in charts.MATRICES},
-        "growth": reports.growth_picture(points, inspection.information_threshold),
+        "growth": reports.growth_picture(points, inspection.withholding_bound),
     }
     for name, picture in pictures.items():
         figures.as_files(name, picture, inspection.query)

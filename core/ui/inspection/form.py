@@ -370,5 +370,5 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
 def draw_growth(recording: Recording, reading: Reading, key: str) -> None:
     """Show how the certified bound and the sampled mass grew with k."""
     points = growth(recording, reading)
-    threshold = read(recording, reading, policy=policy.in_use()).information_threshold
+    threshold = read(recording, reading, policy=policy.in_use()).withholding_bound
     figures.show(reports.growth_picture(points, threshold), key)

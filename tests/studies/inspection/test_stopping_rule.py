@@ -1,15 +1,20 @@
 """When to stop sampling: how certificate and mass grow, and the sizes on the way."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from core.charts.theme import LIGHT
 from core.language_models.language_model import Response
+from core.reports.inspection.document import growth_picture
+from core.studies.inspection.certificates import default_policies
 from core.studies.inspection.inspection import read, run
-from core.studies.inspection.recorder import record
+from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import MAX_SAMPLES, Reading, Request
 from core.studies.inspection.stopping_rule import ENOUGH_MASS, growth, is_settled, next_size
+from core.studies.inspection.verdict import Decision
 from tests.fakes import QUERY, Limited, TableModel, copies, knows, words
 
 NEVER = math.inf  # nats: no bound reaches it
@@ -47,6 +52,21 @@ def test_it_stops_when_the_bound_has_passed_the_threshold():
 def test_it_stops_when_nearly_everything_was_said():
     assert "of the probability" in is_settled(record(ask(100), knows(4)), limit=NEVER)
     assert is_settled(record(ask(2), knows(4)), limit=NEVER) is None
+
+
+@pytest.mark.parametrize("change", [{}, {"score": "unheard of"}])
+def test_no_bound_withholds_where_another_score_or_nothing_decides(embedded, change):
+    request = usual_request("What is the state capital of Nevada?", embedded.capabilities)
+    recording = record(request, embedded)
+    assert "on, an answer is withheld" in is_settled(recording)
+    policy = replace(default_policies()["pair_covariance"], **change)
+    policy = replace(policy, threshold=0.6, method="by hand", confidence=None, upper_bound=None)
+    seen = read(recording, policy=policy)
+    assert seen.decision is (Decision.UNDECIDED if change else Decision.ANSWER)
+    settled = is_settled(recording, policy=policy)
+    assert settled.startswith("Certified: ") and "withheld" not in settled
+    drawn = growth_picture(growth(recording), seen.withholding_bound)
+    assert "certified from here on" not in str(drawn.chart(*drawn.data, LIGHT).to_dict())
 
 
 def test_two_wordings_of_one_answer_certify_nothing():
