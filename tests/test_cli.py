@@ -203,8 +203,7 @@ def test_a_service_compares_answers_within_its_budget():
         recording = json.loads(result.stdout)["recording"]
         assert recording["request"]["judged"] and len(recording["judged"]) > 1
         assert json.loads(result.stdout)["reading_threshold"] == 0.5
-        compared = [b for b in server.bodies if prompts.SAME in json.dumps(b)]
-        assert compared
+        assert [b for b in server.bodies if prompts.SAME in json.dumps(b)]
         result = believe("inspect", "Name a mammal", *options, "--budget", 4)
         assert result.exit_code == 1 and "budget" in result.stderr.lower()
 

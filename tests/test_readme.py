@@ -124,8 +124,7 @@ def commands(text):
 
 @pytest.mark.parametrize("path", PAGES, ids=str)
 def test_named_commands_exist(path):
-    missing = {line: words for line in commands(text_of(path)) if (words := unknown(line))}
-    assert not missing
+    assert not {line: words for line in commands(text_of(path)) if (words := unknown(line))}
 
 
 def test_a_command_that_is_gone_is_noticed():

@@ -102,8 +102,7 @@ def test_shares_by_hand():
     assert shares(found, "zeros") == (0, 100, 2 / 20)
     assert shares(found, "missing scores") == (0, 0, 1)
     assert not found.drifted
-    gone = drift([1, 1, 1], [np.inf, np.nan, np.inf])
-    assert shares(gone, "missing scores") == (0, 100, 2 / 20)
+    assert shares(drift([1, 1, 1], [np.inf, np.nan, np.inf]), "missing scores") == (0, 100, 2 / 20)
 
 
 def test_gaps_do_not_touch_the_scores():

@@ -38,8 +38,7 @@ def test_a_weight_stands_for_repeated_rows_by_every_measure(data):
     doubts, correct, weights = data
     again = np.repeat(np.arange(len(doubts)), weights)
     expected = metrics.measures(all_blocks(doubts[again], correct[again]))
-    found = metrics.measures(RankedRows(doubts, correct).blocks(weights))
-    assert same(found, expected)
+    assert same(metrics.measures(RankedRows(doubts, correct).blocks(weights)), expected)
 
 
 @given(weighed())

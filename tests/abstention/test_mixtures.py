@@ -48,8 +48,7 @@ def found_by(found, score, rule):
 def test_the_headline_of_the_paper(rule):
     found = mixtures(*paper_like(200), target_error=0.05, each=100, seed=3)
     entropy, information = (found_by(found, s, rule) for s in ("entropy", "information"))
-    names = [bar.name for bar in entropy.bars]
-    assert names == ["below 0.5", "0.5 to 1.0", "1.0 to 1.5", ALL]
+    assert [bar.name for bar in entropy.bars] == ["below 0.5", "0.5 to 1.0", "1.0 to 1.5", ALL]
     low, guessed, high, every = entropy.bars
     assert (low.recall, low.error) == (1, 0) and np.isnan(guessed.error)
     # No threshold on the entropy lets the diverse ones through without the guessed ones.

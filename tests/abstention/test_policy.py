@@ -225,8 +225,7 @@ def test_no_limit_is_rounded_past_what_it_parts():
     assert sure.where == "above 0.9999996"
     written = to_dict(sure)
     assert written["rule"] == "answer if confidence is above 0.9999996"
-    earlier = {**written, "rule": "answer if confidence is above 1"}
-    assert from_json(json.dumps(earlier)) == sure
+    assert from_json(json.dumps({**written, "rule": "answer if confidence is above 1"})) == sure
     refused({**written, "rule": "answer if confidence is above 0.99"}, "contradict each other")
     book = replace(BOOK, lowest=1e7, highest=1e7 + 40)
     large = replace(POLICY, threshold=1e7 + 12.3, codebook=book)

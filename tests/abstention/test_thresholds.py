@@ -203,8 +203,7 @@ def test_the_bound_is_at_most_alpha_exactly_when_p_is_at_most_delta(alpha, confi
     for m in range(1, 300, 7):
         for k in range(0, m, 3):
             p = thresholds.p_values(m, k, alpha)
-            bound = thresholds.clopper_pearson(k, m, confidence)
-            assert (p <= 1 - confidence) == (bound <= alpha)
+            assert (p <= 1 - confidence) == (thresholds.clopper_pearson(k, m, confidence) <= alpha)
 
 
 @pytest.mark.parametrize(
@@ -221,8 +220,7 @@ def test_fewest_labels_by_hand(alpha, confidence, fewest):
 
 @pytest.mark.parametrize(("alpha", "confidence"), [*TARGETS, (0.03, 0.8)])
 def test_labels_for_power_is_the_smallest_number_with_the_power(alpha, confidence):
-    found = thresholds.labels_for_power(alpha / 2, alpha, confidence)
-    assert found == m80(alpha, 1 - confidence)
+    assert thresholds.labels_for_power(alpha / 2, alpha, confidence) == m80(alpha, 1 - confidence)
 
 
 def test_out_of_reach():

@@ -319,8 +319,7 @@ def test_growth_has_both_lines_and_the_threshold(inspection):
         "sampled mass (probability)": [point.sampled_mass for point in points],
     }
     assert rows_of(chart, "λ") == [{"λ": 0.3, "samples": points[-1].samples}]
-    ends = f"certified from here on: {STAMPS[Headline.ABSTAIN].label}"
-    assert ends in texts(drawn(chart))
+    assert f"certified from here on: {STAMPS[Headline.ABSTAIN].label}" in texts(drawn(chart))
 
 
 def test_growth_without_a_certificate_shows_the_mass_alone():

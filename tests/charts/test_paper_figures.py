@@ -159,12 +159,10 @@ def test_a_diamond_and_brackets_have_the_error_by_the_other_label():
     bars = (Bar("below 0.5", 9.0, 0.5, 0.1, 0.2, 0.1, 0.4), Bar("all", 20.0, 0.5, 0.1, 0.1, 0.2))
     found = [Mixture(ENTROPY, "empirical", (0.5, 0.5), bars)]
     errors = charts.mixture_bars(found, charts.ERROR, LIGHT)
-    others = {row["entropy"]: row["other"] for row in rows_of(errors, "other")}
-    assert others["below 0.5"] == 0.4
+    assert {row["entropy"]: row["other"] for row in rows_of(errors, "other")}["below 0.5"] == 0.4
     assert "diamonds: by the other label" in drawn(errors)
     assert pictures.mixture(found, charts.ERROR).alt.endswith("below 0.5 20% (40%), all 10%.")
-    recalls = charts.mixture_bars(found, charts.RECALL, LIGHT)
-    assert "diamonds" not in drawn(recalls)
+    assert "diamonds" not in drawn(charts.mixture_bars(found, charts.RECALL, LIGHT))
     assert pictures.mixture(found, charts.RECALL).alt.endswith("below 0.5 50%, all 50%.")
 
 

@@ -119,8 +119,7 @@ def test_the_likeliest_answers_come_in_their_order(model):
         assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=1e-4)
     own = [response.log_likelihood for response in found]
     assert own == sorted(own, reverse=True)
-    scored = model.log_likelihoods([PROMPT], texts)[0]
-    assert scored[0] == pytest.approx(own[0], abs=1e-3)
+    assert model.log_likelihoods([PROMPT], texts)[0][0] == pytest.approx(own[0], abs=1e-3)
     # Whatever is drawn is one of them, or less likely than all.
     drawn = {response.text for response in model.sample(PROMPT, 20, seed=4)} - {*texts}
     if drawn:

@@ -49,8 +49,7 @@ def test_a_word_that_is_not_listed_gets_a_bound_and_never_0(listed, most):
 
 
 def test_rounded_probabilities_never_add_up_to_more_than_1():
-    listed = {"True": 0.0, "true": -12.5, "False": -14.0}
-    assert from_next_token(listed).tolist() == [0.0, -14.0]
+    assert from_next_token({"True": 0.0, "true": -12.5, "False": -14.0}).tolist() == [0.0, -14.0]
 
 
 @pytest.mark.parametrize("listed", [{}, {" The": -0.1, " A": -3.0}])

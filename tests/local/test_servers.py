@@ -93,8 +93,7 @@ def test_an_inspection_through_llama_cpp_is_that_of_our_own_runtime(llama_cpp):
     stated, before = costs.plan(request, able), model.meter.usage
     limit(model, stated)
     inspection = run(request, model)
-    used = model.meter.usage - before
-    assert all(map(int.__le__, astuple(used), astuple(stated)))
+    assert all(map(int.__le__, astuple(model.meter.usage - before), astuple(stated)))
     recording, prompt = inspection.recording, prompts.iterative(QUESTION)
     assert recording.greedy.text == ours.sample(prompt, 1, temperature=0)[0].text
     told = [prompt, *(prompts.iterative(QUESTION, [text]) for text in recording.texts)]

@@ -108,8 +108,7 @@ def test_models_that_can_do_less_have_a_report_too(abilities, monkeypatch):
     monkeypatch.setattr(recorder, "SECONDS", 4)
     model = Limited(copies(6, 0.5), **abilities)
     seen = run(usual_request(QUERY, model.capabilities), model)
-    found = read(report(seen))
-    assert columns(found.tables["Scores"])["value"] == score_table(seen)["value"]
+    assert columns(read(report(seen)).tables["Scores"])["value"] == score_table(seen)["value"]
 
 
 def test_compared_answers_have_a_report_too():

@@ -153,8 +153,7 @@ def test_requests_by_hand():
     assert requests(10, **exact) >= 2 + 1 + 110 / 20 + 20 / 20
     # One more for each prompt: after no answer and after each of 10, for the greedy answer, and to
     # verify each of 10; where all are alike, after each of 3 others.
-    alone = requests(10, **exact, calls_a_prompt=1) - requests(10, **exact)
-    assert alone == 11 + 1 + 10 + OTHERS
+    assert requests(10, **exact, calls_a_prompt=1) - requests(10, **exact) == 11 + 1 + 10 + OTHERS
 
 
 @pytest.mark.parametrize("scores", [True, False])
@@ -167,8 +166,7 @@ def test_more_samples_cost_more_and_larger_requests_fewer(scores):
         assert values == sorted(values), name
         assert all(isinstance(value, int) for value in values)
     few = requests(50, scores_given_text=scores, candidates_a_call=8, pairs_a_call=100)
-    many = requests(50, scores_given_text=scores, candidates_a_call=1, pairs_a_call=1)
-    assert few < many
+    assert few < requests(50, scores_given_text=scores, candidates_a_call=1, pairs_a_call=1)
 
 
 def test_a_longer_question_costs_more():
@@ -229,9 +227,8 @@ def test_no_more_is_computed_for_a_curve_than_was_said(embedded):
     case = Case("What is the capital of France?", "Paris", "London")
     before = embedded.speed.tokens
     amplify(case, embedded, [0, 1, 10, 50])
-    said = curve_tokens([case], [0, 1, 10, 50])
     # Its vocabulary holds longer pieces of the prompts than those of other models.
-    assert 1 < said / (embedded.speed.tokens - before) < 4
+    assert 1 < curve_tokens([case], [0, 1, 10, 50]) / (embedded.speed.tokens - before) < 4
 
 
 @pytest.mark.parametrize(

@@ -264,8 +264,7 @@ def test_all_components_together_are_the_heads_own_logit():
 
 def test_a_random_vector_has_the_share_of_the_dimensions():
     (query, key), x = matrices(0, 50, 10, 4000)
-    found = principal(query, key, 1.0)
-    assert found.overlap(x).mean() == pytest.approx(10 / 50, abs=0.005)
+    assert principal(query, key, 1.0).overlap(x).mean() == pytest.approx(10 / 50, abs=0.005)
 
 
 def test_no_product_has_no_components():

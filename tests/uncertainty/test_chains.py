@@ -47,8 +47,7 @@ def test_algorithm_3_of_chains_is_the_divergence_from_the_product(rule):
 @given(rules())
 def test_it_never_falls_with_the_length_and_obeys_its_limit(rule):
     found = informations(*rule)
-    values = [one.value for one in found]
-    assert (np.diff(values) >= -1e-10).all()
+    assert (np.diff([one.value for one in found]) >= -1e-10).all()
     for n, one in enumerate(found, start=2):
         assert -1e-12 <= one.value <= largest(one) + 1e-10
         assert largest(one) <= (n - 1) * np.log(len(rule[0])) + 1e-10

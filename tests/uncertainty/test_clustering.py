@@ -52,8 +52,7 @@ def test_clusters_are_a_partition_with_separate_centres(matrix, threshold):
     assert (np.diff(middle) > 0).all()
     np.testing.assert_array_equal(labels[middle], np.arange(len(middle)))
     # No two centres are alike; every member is alike to its own, and to no earlier one more.
-    between = matrix[np.ix_(middle, middle)][~np.eye(len(middle), dtype=bool)]
-    assert (between < threshold).all()
+    assert (matrix[np.ix_(middle, middle)][~np.eye(len(middle), dtype=bool)] < threshold).all()
     assert (matrix[np.arange(len(matrix)), middle[labels]] >= threshold).all()
     for answer, label in enumerate(labels):
         before = middle[middle < answer]

@@ -100,8 +100,7 @@ def test_the_exact_value_lies_between_the_means_and_the_limit_holds(n):
         lower, upper = many_samples.between(counts, table)
         assert lower.mean() <= truth + 5 * lower.std() / np.sqrt(2000)
         assert upper.mean() >= truth - 5 * upper.std() / np.sqrt(2000)
-        limits = many_samples.limit(lower, 10, n)
-        assert (limits > truth + 1e-9).mean() <= 0.14
+        assert (many_samples.limit(lower, 10, n) > truth + 1e-9).mean() <= 0.14
 
 
 def test_one_draw_moves_l_by_no_more_than_is_allowed_for():

@@ -22,8 +22,7 @@ def test_what_goes_on_is_taken_away_once():
 
 
 def test_two_continuations_are_both_taken_away():
-    found = left(["a", "a b", "a, c"], [0.9, 0.3, 0.2])
-    assert found == pytest.approx([0.4, 0.3, 0.2])
+    assert left(["a", "a b", "a, c"], [0.9, 0.3, 0.2]) == pytest.approx([0.4, 0.3, 0.2])
 
 
 def test_something_is_left_of_what_was_sampled_and_nothing_of_the_impossible():

@@ -396,8 +396,7 @@ def test_self_verification_wants_the_text_it_is_about():
 def test_answers_that_were_never_told_do_not_lower_the_conditional_entropy():
     """Nothing is known of what comes after them: their rows are no distribution."""
     score = SCORES["min_conditional_entropy"].function
-    after = {"x": {"y": 15, "z": 15}}
-    assert score(counted({"x": 3}, after)).value == pytest.approx(np.log(2))
+    assert score(counted({"x": 3}, {"x": {"y": 15, "z": 15}})).value == pytest.approx(np.log(2))
     chains = [("x", "y", -1.0, -1.0), ("x", "z", -1.0, -1.0)]
     assert score(chained(chains * 5)).value == pytest.approx(np.log(2))
 

@@ -77,8 +77,7 @@ def test_greedy_doubt_tells_long_answers_apart(record):
 
 def test_self_verification_survives_certainty(record):
     sure = record | {"verification": {"London": (-800.0, 0.0)}}
-    score = scores.self_verification(Evidence.build(**sure))
-    assert score.doubt == pytest.approx(800)
+    assert scores.self_verification(Evidence.build(**sure)).doubt == pytest.approx(800)
 
 
 @pytest.mark.parametrize("judged", [{}, {"London": (scores.NEITHER, scores.NEITHER)}])

@@ -245,8 +245,7 @@ def test_the_legend_names_the_query_with_its_initial_probabilities():
         "What is the capital of France?",
         "“Paris” 0.810, repeated: “Lyon” 0.090",
     ]
-    picture = drawn(charts.curves(TURNS, "log", LIGHT))
-    assert not legend_of(picture)
+    assert not legend_of(drawn(charts.curves(TURNS, "log", LIGHT)))
     assert "What is the capital of France?" in legend_in(COUNTED)  # beside a band, too
 
 

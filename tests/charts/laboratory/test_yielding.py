@@ -49,8 +49,7 @@ def test_facts_that_nothing_turns_are_drawn_above_all_others():
     others = [row["y"] for row in rows if row["turns"] != "never"]
     assert len(never) == 10 and min(never) > 50 > max(others)
     turned = [(row["y"], int(row["turns"])) for row in rows if row["turns"] != "never"]
-    apart = [abs(np.log1p(at) - np.log1p(times)) for at, times in turned]
-    assert 0 < max(apart) <= charts.SPREAD
+    assert 0 < max([abs(np.log1p(at) - np.log1p(times)) for at, times in turned]) <= charts.SPREAD
     assert "never" in texts(drawn(chart))
 
 

@@ -39,8 +39,7 @@ def test_numbers_of_choices_count_from_0_or_1_and_it_is_said(numbers, begins):
         with pytest.raises(MalformedRowError, match="“2” is none of the choices"):
             list(uploaded_questions(upload))
     else:
-        right = [question.answers[0][0] for question in uploaded_questions(upload)]
-        assert right == ["x", "y"]
+        assert [question.answers[0][0] for question in uploaded_questions(upload)] == ["x", "y"]
 
 
 def test_a_context_is_read_where_somebody_names_it_and_may_not_be_missing():

@@ -65,8 +65,7 @@ def test_what_a_published_dataset_cannot_be_told_is_refused():
 )
 def test_the_whole_of_a_real_one_too(read, file):
     path = Path(os.environ["BELIEVE_TEST_DATA"]) / file
-    found = list(uploaded_questions(parse(path.read_bytes(), path.name)))
-    assert found == list(read(path))
+    assert list(uploaded_questions(parse(path.read_bytes(), path.name))) == list(read(path))
 
 
 @pytest.mark.skipif("BELIEVE_TEST_DATA" not in os.environ, reason="needs the datasets")

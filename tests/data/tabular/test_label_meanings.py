@@ -91,8 +91,7 @@ def test_one_empty_cell_beside_both_kinds_is_asked_about_too():
 def test_every_value_needs_an_answer():
     upload = table("1", "0", "W", "w ", "", "?", "?", "?", "0", "1", "0", "1")
     assert "“?” (3 rows), “W” (2 rows) and empty (1 row)." in str(refused(upload))
-    said = str(refused(upload, {"w": WRONG, "": OUT}))
-    assert "neither right nor wrong: “?” (3 rows)." in said
+    assert "neither right nor wrong: “?” (3 rows)." in str(refused(upload, {"w": WRONG, "": OUT}))
     found = read(upload, {"?": OUT, "w": WRONG, "": OUT})
     assert found.correct["doubt"].tolist() == [True, *[False] * 4, True, False, True]
     assert found.left_out == 4
@@ -155,10 +154,8 @@ def test_an_id_whose_rows_are_worded_differently_is_asked_about():
 @pytest.mark.parametrize("item", ["instance", "uuid", "Instance ID", "frage_nr", "question_hash"])
 def test_an_id_whose_values_repeat_is_proposed_as_the_question(item):
     rows = "".join(f"{n // 2},0.{n},{n % 3 > 0}\n" for n in range(10))
-    upload = parse(f"{item},doubt,correct\n{rows}".encode(), "x.csv")
-    assert suggest(upload).query == item
-    once = parse(f"{item},doubt,correct\n{rows[:8]}".encode(), "x.csv")
-    assert suggest(once).query is None
+    assert suggest(parse(f"{item},doubt,correct\n{rows}".encode(), "x.csv")).query == item
+    assert suggest(parse(f"{item},doubt,correct\n{rows[:8]}".encode(), "x.csv")).query is None
 
 
 def test_labels_of_whom_nobody_knows_are_asked_about_beside_those_of_somebody():
@@ -195,8 +192,7 @@ def test_a_meaning_for_a_value_that_no_row_has_is_misspelt():
 
 def test_too_many_values_are_refused_and_some_are_named():
     words = [f"grade {n}" for n in range(MOST_VALUES)]
-    upload = table(*["1"] * 30, *words)
-    assert len(unread_values(upload, "correct")) == MOST_VALUES
+    assert len(unread_values(table(*["1"] * 30, *words), "correct")) == MOST_VALUES
     with pytest.raises(UploadError) as caught:
         read(table(*["1"] * 30, *words, "grade more"))
     assert str(caught.value) == (

@@ -829,8 +829,7 @@ def test_labels_whose_heading_names_a_program_promise_agreement_with_it(heading,
     score = ScoreColumn("confidence", True, heading)
     right = ValueMeaning(heading, "1", Meaning.RIGHT), ValueMeaning(heading, "0", Meaning.WRONG)
     book = labelled_rows(upload, replace(scored(score), meant=right)).codebooks["confidence"]
-    grader = f"a judge or a rule, as “{heading}” says" if by_program else ""
-    assert book.grader == grader
+    assert book.grader == (f"a judge or a rule, as “{heading}” says" if by_program else "")
     assert ("agreement with it, not truth" in book.of_grader(True)) is by_program
 
 

@@ -49,8 +49,7 @@ def test_so_are_prompts_in_front_of_one_question(fronts):
     questions = [f"Which {noun} did Dr. Lee see?" for noun in NOUNS]
     upload = table(*(front.format(q) for q in questions for front in fronts))
     assert suggest(upload).query is None
-    why = why_open(upload, "question")
-    assert "several prompts in front of one question" in why
+    assert "several prompts in front of one question" in why_open(upload, "question")
 
 
 def test_so_are_prompts_behind_one_question():
@@ -77,8 +76,7 @@ def test_texts_that_begin_or_end_with_others_are_asked_about(form):
     plain = [f"Who saw the {lake}?" for lake in LAKES]
     alone = [f"Which whale is {noun}{number}x?" for noun in NOUNS for number in range(9)]
     forms = [form.format(lake) for lake in LAKES]
-    upload = table(*alone, *plain, *forms)
-    assert "begin or end with other ones" in why_open(upload, "question")
+    assert "begin or end with other ones" in why_open(table(*alone, *plain, *forms), "question")
     assert not why_open(table(*plain, *alone, *forms[:4]), "question")
 
 

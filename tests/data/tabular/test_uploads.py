@@ -577,8 +577,7 @@ def test_any_table_of_quoted_text_is_read_as_it_was_written(table, separator, en
     upload = read(BYTE_ORDER_MARK + buffer.getvalue().encode())
     assert headings(upload) == heading
     assert cells(upload) == rows
-    lines = buffer.getvalue().split("\n")
-    assert lines[upload.lines[0] - 1].startswith('"')
+    assert buffer.getvalue().split("\n")[upload.lines[0] - 1].startswith('"')
     starts = np.cumsum([1, *(1 + sum(c.count("\n") for c in row) for row in [heading, *rows])])
     assert upload.lines.tolist() == starts[1:-1].tolist()
 

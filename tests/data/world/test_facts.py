@@ -442,8 +442,7 @@ def test_lists_of_capitals_and_states_name_real_ones():
 @pytest.mark.parametrize("subject", COMPUTED)
 def test_what_can_be_worked_out_is_right(subject):
     fact = MANY_BY_SUBJECT[subject]
-    wrong = [answer.text for answer in fact.answers if not COMPUTED[subject](answer.text)]
-    assert wrong == []
+    assert [answer.text for answer in fact.answers if not COMPUTED[subject](answer.text)] == []
 
 
 @pytest.mark.parametrize(
@@ -640,8 +639,7 @@ def test_a_question_is_asked_by_every_name_and_begins_with_a_capital():
 
 
 def test_a_fact_without_a_verb_is_asked_in_no_wording_that_wants_one():
-    with_clause = {fact.relation for fact in FACTS if fact.clauses}
-    assert with_clause >= {"event_year", "inventor"}
+    assert {fact.relation for fact in FACTS if fact.clauses} >= {"event_year", "inventor"}
     for fact in FACTS:
         fields = {FIELD.search(w)[0] for w in (*fact.templates, *fact.held_out)}
         assert fact.clauses or "{clause}" not in fields, name_of(fact)

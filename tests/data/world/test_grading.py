@@ -62,8 +62,7 @@ TYPED = {
 
 @pytest.mark.parametrize("typed", TYPED)
 def test_a_question_is_found_in_every_wording_however_it_is_typed(typed):
-    missed = [q for fact, q in EVERY_QUESTION if grading.find(TYPED[typed](q)) is not fact]
-    assert missed == []
+    assert [q for fact, q in EVERY_QUESTION if grading.find(TYPED[typed](q)) is not fact] == []
 
 
 @pytest.mark.slow
@@ -218,5 +217,4 @@ def test_every_name_of_every_answer_is_right():
 
 
 def test_no_misconception_is_right():
-    accepted = [fact.subject for fact in SINGLE if grading.is_right(fact.misconception, fact)]
-    assert accepted == []
+    assert [fact.subject for fact in SINGLE if grading.is_right(fact.misconception, fact)] == []

@@ -71,8 +71,7 @@ def test_only_samples_that_were_never_drawn_are_asked_for(calls, before, asked, 
         cached.sample(PROMPT, count, first=first)
     model.asked.clear()
     first, count = asked
-    drawn = cached.sample(PROMPT, count, first=first)
-    assert drawn == service().sample(PROMPT, count, first=first)
+    assert cached.sample(PROMPT, count, first=first) == service().sample(PROMPT, count, first=first)
     assert [(a.first, a.count) for a in model.asked] == missing
     assert {(a.prompt, a.temperature, a.seed) for a in model.asked} <= {(PROMPT, 1.0, 0)}
 

@@ -502,8 +502,7 @@ def test_a_server_that_loads_its_model_is_waited_for_and_said_to_be():
     waits, told = [], []
     loading = LoadingError("The server is still loading its model. Try again later.")
     model = Flaky(*[loading] * 20)
-    patient = RetryingModel(model, wait=waits.append, tell=told.append)
-    assert len(patient.sample(PROMPT, 1)) == 1
+    assert len(RetryingModel(model, wait=waits.append, tell=told.append).sample(PROMPT, 1)) == 1
     assert model.requests == 21 and len(waits) == 20
     assert max(waits) <= LOOK_AGAIN and sum(waits) > 60, "a minute, and no request a second"
     assert {*told} == {"limited is still loading. Believe waits for up to 3 minutes."}

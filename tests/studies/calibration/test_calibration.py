@@ -250,8 +250,7 @@ def test_repeating_every_row_changes_nothing_but_what_is_said(hand):
     target = Target(0.5, 0.7, "ltt", "a")
     once = study.calibrate(hand, target)
     five = study.calibrate(by_hand(content), target)
-    as_once = replace(five.policy, data=once.policy.data, codebook=once.policy.codebook)
-    assert as_once == once.policy
+    assert replace(five.policy, data=once.policy.data, codebook=once.policy.codebook) == once.policy
     assert (five.repeated, len(five.data.kept)) == (40, 10)
     # What the page reads off at any λ.
     shown = calibration_result(by_hand(content), target).curves["a"]
@@ -885,8 +884,7 @@ def test_what_a_person_says_stands_in_the_place_of_the_guess():
 def test_a_direction_that_nobody_has_said_is_asked_for():
     with pytest.raises(UnknownDirectionError, match="a larger “a” or “b” means"):
         study.read(CONTENT, "hand.csv")
-    found = study.read(CONTENT, "hand.csv", ["b"], larger_is_surer=True)
-    assert found.surer == {"b": True}
+    assert study.read(CONTENT, "hand.csv", ["b"], larger_is_surer=True).surer == {"b": True}
 
 
 def test_a_score_that_nothing_labels_asks_for_a_label():

@@ -319,8 +319,7 @@ RUNS = 200
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [50, 300])
 def test_following_the_advice_keeps_the_promise(n):
-    broken = np.mean([is_broken(follow_advice(seed, 0.0501, n)) for seed in range(RUNS)])
-    assert broken <= 0.1
+    assert np.mean([is_broken(follow_advice(seed, 0.0501, n)) for seed in range(RUNS)]) <= 0.1
 
 
 @pytest.mark.slow

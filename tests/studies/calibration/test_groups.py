@@ -54,8 +54,7 @@ def test_each_group_has_a_promise_of_its_own_or_none():
 @pytest.mark.parametrize(("right", "promised"), [(58, False), (59, True)])
 def test_a_group_has_its_share_of_delta(right, promised):
     """Of two groups each has 5 %: 0.95⁵⁸ is 5.1 %, 0.95⁵⁹ is 4.8 %."""
-    found = grouped(("many", 500, 2), ("few", right, 0))
-    assert found.groups[1].promised is promised
+    assert grouped(("many", 500, 2), ("few", right, 0)).groups[1].promised is promised
 
 
 @pytest.mark.parametrize(("right", "promised"), [(71, False), (72, True)])

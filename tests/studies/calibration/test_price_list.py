@@ -61,8 +61,7 @@ def test_the_smallest_that_can_be_promised_is_the_first_that_is():
     found = smallest(prices)
     assert found.threshold and all(p.threshold is None for p in prices if p.error < found.error)
     doubts, _ = drawn(2)[0]
-    wrong = scored((doubts, np.zeros(len(doubts), bool)))
-    assert smallest(price_list(wrong, WANTED)) is None
+    assert smallest(price_list(scored((doubts, np.zeros(len(doubts), bool))), WANTED)) is None
 
 
 def test_labels_of_one_kind_have_no_price():

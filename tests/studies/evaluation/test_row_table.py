@@ -83,8 +83,7 @@ def test_files_hold_every_column_and_no_formula(tmp_path):
     assert not [cell["query"] for cell in cells if cell["query"].startswith(("=", "+", "@"))]
     assert {cell[INFORMATION] for cell in cells} == {"-0.5"}
     assert (cells[0]["answers"], cells[0]["mutual_information_correct"]) == ("red", "1")
-    again = parquet.read_table(io.BytesIO(as_parquet(found)))
-    assert again.equals(found.table)
+    assert parquet.read_table(io.BytesIO(as_parquet(found))).equals(found.table)
 
 
 def test_right_answers_and_their_names_in_one_cell(found):

@@ -311,8 +311,7 @@ def test_a_kill_at_any_moment_loses_and_repeats_no_finished_question(tmp_path, w
         before = rows_of(folder) if (folder / "run.json").exists() else {}
         assert before == {id: whole[id] for id in before}
         model = World()
-        outcome = evaluate(surveyed(questions(30)), task(model), folder)
-        assert outcome.before == len(before)
+        assert evaluate(surveyed(questions(30)), task(model), folder).before == len(before)
         assert sorted(model.asked) == sorted(set(range(30)) - {int(id[1:]) for id in before})
         assert rows_of(folder) == whole
         assert all(Run(folder).inspection(id) for id in whole)
@@ -570,8 +569,7 @@ def test_a_model_that_says_less_from_now_on_ends_the_run(tmp_path, whole, change
 def test_a_service_that_is_gone_ends_the_run_and_a_question_that_breaks_it_does_not(tmp_path):
     folder, asked = tmp_path / "run", surveyed(questions(30))
     gone = UnreachableError("It failed 6 times in a row.")
-    alone = World(dict.fromkeys(asked_first(4)[2:], gone))
-    assert evaluate(asked, task(alone), folder).failed == 2
+    assert evaluate(asked, task(World(dict.fromkeys(asked_first(4)[2:], gone))), folder).failed == 2
     folder = tmp_path / "other"
     down = World(dict.fromkeys(asked_first(30)[10:], gone))
     with pytest.raises(UnreachableError, match="6 times"):
@@ -637,8 +635,7 @@ def test_memory_does_not_grow_with_the_number_of_questions(tmp_path, monkeypatch
         return most
 
     few, many = 1000, 6000
-    grown = peak(many) - peak(few)
-    assert grown < (many - few) * 1000
+    assert peak(many) - peak(few) < (many - few) * 1000
     assert Run(tmp_path / str(many)).rows(columns=["id"]).table.num_rows == many
     assert evaluate(every(many), task(World()), tmp_path / str(many)).before == many
 

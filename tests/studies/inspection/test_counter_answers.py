@@ -86,5 +86,4 @@ def test_of_another_model_its_own_whole_texts_are_told_in_their_order():
     texts = ["French", "1789", "Parisian", "London", "Lond", "Rome", "Madrid", "Oslo"]
     query = "What is the capital of France?"
     assert grading.find(query) is not None
-    told = counter_answers(query, SMOLLM2, "Paris", texts)
-    assert told == ["French", "London", "Rome"]
+    assert counter_answers(query, SMOLLM2, "Paris", texts) == ["French", "London", "Rome"]

@@ -175,8 +175,7 @@ def test_its_tokens_are_counted_and_its_question_is_asked_as_typed():
     bare, long = Request(NEAR), Request(NEAR, context="x " * 999)
     assert computed_tokens(long) > computed_tokens(bare) + 900
     capabilities = limited(copies(4), next(iter(every.args[1]))).capabilities
-    more = plan(long, capabilities).prompt_tokens / plan(bare, capabilities).prompt_tokens
-    assert more > 3
+    assert plan(long, capabilities).prompt_tokens / plan(bare, capabilities).prompt_tokens > 3
     assert in_taught_words(bare, embedded_model()).typed
     assert in_taught_words(long, embedded_model()) == long
 

@@ -77,8 +77,7 @@ def test_clusters_hold_every_text_once_and_all_the_probability():
     model = TableModel(texts, falling(5), np.tile(falling(5), (5, 1)))
     seen = run(ask(200), model)
     assert [c.text for c in seen.clusters] == ["London", "Paris", "Berlin"]
-    members = [text for c in seen.clusters for text, _, _ in c.members]
-    assert sorted(members) == sorted(texts)
+    assert sorted([text for c in seen.clusters for text, _, _ in c.members]) == sorted(texts)
     assert sum(c.probability for c in seen.clusters) == pytest.approx(1)
     assert sum(c.mass for c in seen.clusters) == pytest.approx(seen.sampled_mass)
     assert sum(c.samples for c in seen.clusters) == 200
@@ -334,8 +333,7 @@ def test_the_same_weights_have_the_same_certificate_whatever_they_are_called(nam
     assert seen.verdict.decision is Decision.ANSWER
     assert seen.headline is Headline.PERHAPS  # so many are wrong
     assert f"up to {own.error:.0%} are wrong: no smaller share could be cert" in caveat(seen)
-    withheld = replace(seen, verdict=replace(seen.verdict, decision=Decision.ABSTAIN))
-    assert caveat(withheld) is None
+    assert caveat(replace(seen, verdict=replace(seen.verdict, decision=Decision.ABSTAIN))) is None
     mine = replace(default_policy("smollm2"), threshold=own.value / 2, belief=None)
     mine = read(seen.recording, policy=replace(mine, target_error=0.124))
     assert caveat(mine).endswith("up to 12.4% are wrong: “Believe it” takes 10% at most.")

@@ -814,8 +814,7 @@ def test_a_rare_answer_after_which_nothing_is_said_is_left_out(estimator):
     inspection = read(made)
     assert inspection.clusters[0].text == "Paris"
     assert inspection.scores["mutual_information"].doubt is not None
-    opened = from_json(to_json(inspection))
-    assert opened.verdict == inspection.verdict
+    assert from_json(to_json(inspection)).verdict == inspection.verdict
 
 
 class Gappy(Wrapper):
@@ -843,8 +842,7 @@ def test_withheld_answers_are_counted_and_the_others_used(estimator):
     inspection = run(ask(100), model)
     assert inspection.recording.gaps == {"withheld: its safety filter": 3}
     assert sum(cluster.samples for cluster in inspection.clusters) == 97
-    opened = from_json(to_json(inspection))
-    assert opened.recording.gaps == inspection.recording.gaps
+    assert from_json(to_json(inspection)).recording.gaps == inspection.recording.gaps
     with pytest.raises(ModelError, match=r"withheld 100 of 100 answers .*: its safety filter"):
         record(ask(100), Gappy(limited(copies(3), estimator), withheld=range(100)))
 

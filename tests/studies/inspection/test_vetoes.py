@@ -127,8 +127,7 @@ def test_all_that_a_promise_was_tested_on_is_served(confidence):
     about = {"pipeline": read(recording).pipeline, "belief": None, "threshold": math.inf}
     policy = replace(default_policy(), confidence=confidence, **about)
     assert read(recording, policy=policy).decision is YES
-    by_hand = replace(policy, method="by hand", confidence=None)
-    assert read(recording, policy=by_hand).decision is NO
+    assert read(recording, policy=replace(policy, method="by hand", confidence=None)).decision is NO
 
 
 @every

@@ -127,8 +127,7 @@ def test_more_chains_begin_with_the_same_ones():
     model = model_of(4, 0.5)
     recording = searched(model)
     few, many = (run(recording, model, ChainsSettings(longest=3, chains=k)) for k in (20, 60))
-    again = run(recording, model, ChainsSettings(longest=3, chains=20))
-    assert few == again
+    assert few == run(recording, model, ChainsSettings(longest=3, chains=20))
     assert few.sampled[0].cost.texts == 20 and many.sampled[0].cost.texts == 60
 
 
@@ -154,8 +153,7 @@ def test_no_chain_is_made_of_empty_answers():
             row[""] = 0.0
     silent = prompts.iterative(QUERY, ["answer0", "answer1"])
     model.table[silent] = {"answer0": 1e-9, "answer1": 1e-9, "": 1 - 2e-9}
-    found = run(searched(model, 2), model, ChainsSettings(longest=3, chains=40))
-    assert 2 < found.drawn < 40
+    assert 2 < run(searched(model, 2), model, ChainsSettings(longest=3, chains=40)).drawn < 40
 
 
 # -------------------------------------------------------------------------- what is refused

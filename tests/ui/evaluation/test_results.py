@@ -245,8 +245,7 @@ def test_texts_of_strangers_are_never_markup(tmp_path):
     ]
     run = written(tmp_path / "run", *rows).folder
     for tab in TABS:
-        app = opened(run, {TEXTS[0]: run}, tab)
-        assert harmless(app), tab
+        assert harmless(opened(run, {TEXTS[0]: run}, tab)), tab
 
 
 @pytest.mark.parametrize("rows", [[{"error": "It broke."}], [{INFORMATION: 0.5}]])

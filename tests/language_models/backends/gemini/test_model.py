@@ -101,8 +101,7 @@ def caught(model: LanguageModel, count: int = 3) -> ModelError:
 @pytest.mark.parametrize(("fault", "why"), REFUSALS.items())
 def test_what_is_withheld_is_a_response_that_says_why_and_costs_one_request(fault, why):
     with serving(faults=[fault]) as service:
-        responses = service.open().sample(PROMPT, 3)
-        assert responses == [Response("", False, refusal=why)] * 3
+        assert service.open().sample(PROMPT, 3) == [Response("", False, refusal=why)] * 3
         assert len(service.received) == 1
 
 
@@ -152,8 +151,7 @@ def test_a_model_that_gives_one_candidate_is_asked_once_more_for_each(embedded):
                 model.sample(PROMPT, 3)
         assert model.capabilities.candidates_a_call == 1
         assert service.open().capabilities.candidates_a_call == 8  # learnt by this one alone
-        drawn = [model.sample(PROMPT, 1)[0] for _ in range(5)]
-        assert drawn == expected
+        assert [model.sample(PROMPT, 1)[0] for _ in range(5)] == expected
         assert service.generated == model.meter.requests == 1 + 5
 
 
@@ -167,8 +165,7 @@ def test_a_model_that_ignores_the_number_is_asked_once_more_for_each():
 
 def test_the_fault_of_a_single_answer_is_not_taken_for_a_refusal_of_several():
     with serving(candidates=0) as service:
-        model = service.open()
-        assert "Multiple candidates" in str(caught(model, 1))
+        assert "Multiple candidates" in str(caught(service.open(), 1))
         assert len(service.received) == 1
 
 

@@ -137,8 +137,7 @@ def test_prompts_alone_are_asked_for_once_and_counted(way, requests):
         model.log_likelihoods(PROMPTS, ANSWERS)
         assert len(server.exchanges) - before == requests == model.meter.requests - metered
         model.log_likelihoods(PROMPTS, ["Virginia Woolf"])
-        again = len(server.exchanges) - before - requests
-        assert again == (2 if able.calls_a_prompt else 1)
+        assert len(server.exchanges) - before - requests == (2 if able.calls_a_prompt else 1)
 
 
 def test_many_texts_go_to_sglang_at_once(embedded):
