@@ -21,13 +21,11 @@ from core.studies.inspection.verdict import (
     INFORMED,
     LARGEST_ERROR,
     LEAST_CONFIDENCE,
-    LEAST_KEPT,
     Decision,
     DecisionRule,
     Headline,
     rule_of,
 )
-from core.studies.inspection.vetoes import remainder
 from core.uncertainty.confidence_limit import CONFIDENCE
 from core.uncertainty.scores import SCORES
 
@@ -143,7 +141,7 @@ def _perhaps_because(inspection: Inspection) -> str:
     if rule.error > LARGEST_ERROR:
         return f"up to {percent(rule.error)} are wrong"
     evidence, recording = inspection.evidence, inspection.recording
-    if not inspection.stands or remainder(evidence, inspection.verdict.answer) < LEAST_KEPT:
+    if not inspection.stands:
         alone = evidence.answers == 1 and not recording.others
         return "not told another answer" if alone else "moved by what it is told"
     if rule.belief is None:

@@ -28,6 +28,7 @@ from core.studies.inspection.taught_questions import TaughtPosition, taught_posi
 from core.studies.inspection.verdict import (
     DEFAULT,
     INFORMED,
+    LEAST_KEPT,
     SCORE,
     Decision,
     DecisionRule,
@@ -221,8 +222,12 @@ class Inspection:
 
     @property
     def stands(self) -> bool:
-        """Whether telling the model another answer hardly changes the next one."""
-        return stands(self.scores, self.evidence.answers, self.recording.others)
+        """Whether telling the model another answer hardly changes the next one.
+
+        Nor is it so only because all others are rare: M.I. is small then, whatever is followed.
+        """
+        stood = stands(self.scores, self.evidence.answers, self.recording.others)
+        return stood and remainder(self.evidence, self.verdict.answer) >= LEAST_KEPT
 
     @property
     def doubt_decides(self) -> bool:
