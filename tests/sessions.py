@@ -206,8 +206,7 @@ def badges(app):
 def pictures(app):
     """What the charts say in words, those in components of our own last."""
     ours = [data["words"].get("alt") for data in components(app) if "words" in data]
-    charts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
-    return [*charts, *filter(None, ours)]
+    return [*(chart.proto.alt for chart in app.get("vega_lite_chart")), *filter(None, ours)]
 
 
 def table(app, heading):

@@ -40,8 +40,7 @@ class Judge(LanguageModel):
         return 0.98 if ("France" in prompt) != (prompts.NOT in prompt) else 0.02
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
-        true = self.true(prompt) > 0.5
-        texts = ["True", "False"] if true else ["False", "True"]
+        texts = ["True", "False"] if self.true(prompt) > 0.5 else ["False", "True"]
         return [Response(texts[0 if temperature == 0 else i % 2], True) for i in range(count)]
 
     def log_likelihoods(self, contexts, answers):

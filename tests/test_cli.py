@@ -871,8 +871,7 @@ def test_outside_scores_are_calibrated():
 
 def told(*more):
     """Amplify with the table's question and two of its answers."""
-    answers = ("--answer", "answer0", "--repeated", "answer1")
-    return believe("amplify", QUERY, *answers, *more)
+    return believe("amplify", QUERY, "--answer", "answer0", "--repeated", "answer1", *more)
 
 
 def test_a_curve_as_json_is_the_studys(embedded):

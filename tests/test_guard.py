@@ -52,8 +52,7 @@ def policy_for(model: LanguageModel, **changes) -> Policy:
 
 def test_a_policy_of_answers_that_the_model_compares_has_it_compare_them():
     model = comparing(knows(3), lambda *_: 0.1)
-    prompt = prompt_fingerprint(judged=True)
-    policy = policy_for(model, prompt=prompt, similarity="judge", tau=0.5)
+    policy = policy_for(model, prompt=prompt_fingerprint(judged=True), similarity="judge", tau=0.5)
     answer = believe.Guard(model, replace(policy, belief=None))(QUERY)
     assert answer.text in model.answers and answer.inspection.reading.similarity == "judge"
 
@@ -221,8 +220,7 @@ class Paid(TableModel):
 def test_what_comes_after_the_budget_is_withheld(monkeypatch):
     first = falling(6)
     model = Paid(words(6), first, np.tile(first, (6, 1)))
-    limited = believe.guard(model, policy_for(model), budget=3)
-    answer = limited(QUERY)
+    answer = believe.guard(model, policy_for(model), budget=3)(QUERY)
     assert not answer and "budget of 3 calls is used up" in answer.reason
 
 

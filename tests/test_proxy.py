@@ -49,8 +49,7 @@ def embedded():
 
 
 def body(question, **parameters):
-    messages = [{"role": "user", "content": question}]
-    return {"model": "embedded", "messages": messages, **parameters}
+    return {"model": "embedded", "messages": [{"role": "user", "content": question}], **parameters}
 
 
 def test_what_may_be_served_comes_with_its_promise(embedded):

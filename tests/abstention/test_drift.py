@@ -121,8 +121,7 @@ def test_a_confidence_without_end_is_a_score():
 
 
 def test_the_same_scores_show_nothing_and_prove_nothing():
-    rng = np.random.default_rng(3)
-    values = doubts(rng, 100)
+    values = doubts(np.random.default_rng(3), 100)
     found = drift(values, values)
     assert (p_values(found), found.drifted, found.too_few) == ([1, 1, 1], False, False)
     assert "does not prove" in found.sentence

@@ -622,8 +622,7 @@ def test_labels_made_by_a_program_promise_agreement_with_it():
 
 
 def test_errors_by_another_label_are_of_answered_questions_and_of_a_named_column():
-    book = replace(BOOK, other="correct_f1")
-    policy = replace(BELIEVING, codebook=book, other_errors=3)
+    policy = replace(BELIEVING, codebook=replace(BOOK, other="correct_f1"), other_errors=3)
     assert from_json(to_json(policy)) == policy and "and 3 by “correct_f1”." in policy.sentence
     for changes in (
         {"other_errors": policy.answered + 1},

@@ -57,8 +57,7 @@ def test_it_is_delongs_by_definition(data):
 
 def test_it_by_hand():
     """Two wrong answers at doubts 3 and 1, two right ones at 0 and 2: three pairs of four."""
-    correct = np.array([False, False, True, True])
-    found = delong([3.0, 1, 0, 2], [3.0, 3, 0, 0], correct)
+    found = delong([3.0, 1, 0, 2], [3.0, 3, 0, 0], np.array([False, False, True, True]))
     assert (found.first, found.second) == (0.75, 1.0)
     # Shares of right ones below: 1, 1/2 against 1, 1; of wrong ones above: 1, 1/2 against 1, 1.
     # Each difference is 0 or -1/2, of variance 1/8 over two: 1/16 and 1/16.
@@ -95,8 +94,7 @@ def test_equal_scores_are_rejected_as_often_as_it_says():
     rejected = 0
     for _ in range(1000):
         correct = rng.random(120) < 0.6
-        hard = rng.normal(size=120) - correct
-        first, second = hard + rng.normal(size=(2, 120))
+        first, second = rng.normal(size=120) - correct + rng.normal(size=(2, 120))
         rejected += delong(first, second, correct).p_value <= 0.05
     # Between 2.9 % and 7.3 % with a probability of more than .99 if it is 5 %.
     assert 29 <= rejected <= 73

@@ -15,8 +15,7 @@ def spec_of(chart):
 
 def rows_of(chart, column):
     """The rows of the chart's data that have that column."""
-    data = spec_of(chart)["datasets"]
-    return [row for rows in data.values() for row in rows if column in row]
+    return [row for rows in spec_of(chart)["datasets"].values() for row in rows if column in row]
 
 
 def drawn(chart):

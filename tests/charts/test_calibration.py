@@ -105,8 +105,7 @@ def test_a_score_of_ours_is_called_by_its_title_and_another_by_its_heading():
 
 
 def test_a_confidence_stands_in_its_own_direction():
-    full = curve([-0.9, -0.5], [1, 0])
-    rows = risk_rows(risk(full, None, surer=True))
+    rows = risk_rows(risk(curve([-0.9, -0.5], [1, 0]), None, surer=True))
     assert [row["score"] for row in rows] == [0.9, 0.5]
 
 

@@ -38,8 +38,7 @@ def seen(clusters, maker=copies):
         if temperature
         else draw(prompt, count, temperature=0)
     )
-    recording = record(Request(QUERY, 3 * clusters), model)
-    return read(recording, rule=default_rule())
+    return read(record(Request(QUERY, 3 * clusters), model), rule=default_rule())
 
 
 EXAMPLES = (("A known one", 0.0), ("Unknown", 2.0))

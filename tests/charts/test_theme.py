@@ -32,6 +32,5 @@ def test_a_number_on_a_cell_has_the_colour_that_can_be_read_there(palette, scale
     colours = np.array([channels(stop) for stop in stops])
     for share in np.linspace(0, 1, 41):
         ground = [np.interp(share * (len(stops) - 1), range(len(stops)), c) for c in colours.T]
-        is_high = share > palette.high[scale != "sequential"]
-        text = palette.on_high if is_high else palette.text
+        text = palette.on_high if share > palette.high[scale != "sequential"] else palette.text
         assert contrast(channels(text), np.array(ground)) > 3.5, share

@@ -76,8 +76,7 @@ class Documented:
             row = self.rows(tokens)[-1]
             tokens.append(int(row.argmax()))
             drawn.append((tokens[-1], self.text(tokens[-1]), float(row[tokens[-1]])))
-        said = "".join(text for token, text, _ in drawn if token != self.model.end)
-        return said, drawn
+        return "".join(text for token, text, _ in drawn if token != self.model.end), drawn
 
     def of_chat(self, body):
         begun = body["messages"][-1]["role"] == "assistant"

@@ -268,8 +268,7 @@ class Service:
             found.append(
                 {"content": content, "finishReason": reason, "index": index, "logprobsResult": said}
             )
-        kept = {"none": 0, "one": 1, "fewer": max(count - 1, 0)}
-        return found[: kept.get(fault or "", count)]
+        return found[: {"none": 0, "one": 1, "fewer": max(count - 1, 0)}.get(fault or "", count)]
 
     def likelihoods(self, prompt: str, answer: Response, temperature: float) -> dict[str, Any]:
         """Say how likely an answer is, as one token; and others in its place."""

@@ -438,8 +438,7 @@ class _Desk:
         """Return the next token's distribution of shape (1, vocabulary), and the new past."""
 
         def compute():
-            new = [drawn[-1:] or tokens]
-            hidden, segment = self.model.llama.forward(np.array(new), past)
+            hidden, segment = self.model.llama.forward(np.array([drawn[-1:] or tokens]), past)
             return self.model.llama.log_softmax(hidden[:, -1]), [*past, segment]
 
         return _once(self.computed, (*tokens, "then", *drawn), compute)
@@ -474,8 +473,7 @@ class _Desk:
 
     def thought(self, body: dict, text: str, finish: str) -> tuple[dict, str]:
         """Return the answer behind a thought; none where the thought takes all tokens."""
-        room = body.get("max_tokens", 10**6) - len(THOUGHT.split())
-        ended = room > 0
+        ended = body.get("max_tokens", 10**6) - len(THOUGHT.split()) > 0
         text, finish = (text, finish) if ended else ("", "length")
         message = {"role": "assistant", "content": text}
         if self.thinks == "field":

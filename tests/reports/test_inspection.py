@@ -156,8 +156,7 @@ def test_a_saved_verdict_is_read_whoever_saved_it_and_no_text_of_a_model_is_a_do
 
 
 def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(embedded):
-    request = usual_request("What is the capital of France?", embedded.capabilities)
-    seen = run(request, embedded)
+    seen = run(usual_request("What is the capital of France?", embedded.capabilities), embedded)
     saved = outcome(seen)
     assert "default policy" in saved and not read_outcome(saved).why
     limit = f"λ = {default_policy().threshold:.3f}"

@@ -136,8 +136,7 @@ def test_a_challenge_is_won_between_the_worst_right_and_the_best_wrong(doubts, r
 
 
 def table(answers, first, cls=TableModel):
-    rows = np.tile(first, (len(first), 1))
-    model = cls(answers, first, rows)
+    model = cls(answers, first, np.tile(first, (len(first), 1)))
     for times in TIMES:
         for told in answers:
             model.table[prompts.iterative(QUERY, [told] * times)] = dict(

@@ -101,7 +101,6 @@ def test_pairs_are_dealt_as_the_adjustment_for_chance_deals_them(k, v, seed):
 
 def test_no_chain_keeps_two_of_its_answers():
     """Of six chains of three, the third way would bring every third answer home."""
-    codes = np.arange(18).reshape(6, 3)
-    found = deal(codes, np.full((6, 3), -3.0), np.arange(18))
+    found = deal(np.arange(18).reshape(6, 3), np.full((6, 3), -3.0), np.arange(18))
     assert len(found) == 4
     np.testing.assert_allclose(found, 2 * np.log(6))  # all different: each tells the others

@@ -257,8 +257,7 @@ def test_many_independent_answers_are_centred_on_0():
 
 @pytest.mark.parametrize("m", [2, 5, 12])
 def test_a_model_that_copies_keeps_all_its_information(m):
-    rng = np.random.default_rng(1)
-    found = sampled(rng, 100, np.full(m, 1 / m), np.eye(m))
+    found = sampled(np.random.default_rng(1), 100, np.full(m, 1 / m), np.eye(m))
     assert found.value == pytest.approx(found.plug_in) == pytest.approx(np.log(m))
 
 

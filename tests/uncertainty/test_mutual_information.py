@@ -47,8 +47,7 @@ def entropy_of(probabilities):
 
 def test_the_appendix_example():
     """What the paper prints for "What is the capital of the UK?"; some digits rounded down."""
-    texts = ["London", "London, UK", "Paris", "Berlin"]
-    labels = cluster(pairwise(texts), 0.25)
+    labels = cluster(pairwise(["London", "London, UK", "Paris", "Berlin"]), 0.25)
     marginal = aggregate(np.log([0.5, 0.2, 0.1, 0.05]), labels)
     after_london = aggregate(np.log([0.6, 0.15, 0.05, 0.04]), labels)
     np.testing.assert_allclose(np.exp(marginal), [0.7, 0.1, 0.05])

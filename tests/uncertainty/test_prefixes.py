@@ -45,8 +45,7 @@ def test_of_a_real_distribution_the_answers_add_up_to_it(data):
                     reach.append(p * going[depth] * (0.5, 0.3, 0.2)[i])
     texts, reach = texts[1:], np.array(reach[1:])
     kept = data.draw(st.lists(st.sampled_from(range(len(texts))), min_size=1, unique=True))
-    chosen = [texts[i] for i in kept]
-    found = without_continuations(chosen, np.log(reach[kept]))
+    found = without_continuations([texts[i] for i in kept], np.log(reach[kept]))
     assert (found <= np.log(reach[kept]) + 1e-12).all()
     assert np.exp(found).sum() <= going[0] + 1e-9
     if len(kept) == len(texts):

@@ -29,8 +29,7 @@ def tables(draw, mass=1.0):
     """A first distribution, falling, and one after each answer; they sum to `mass`."""
     m = draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    first = np.sort(rng.dirichlet(np.ones(m)))[::-1]
-    return mass * first, mass * rng.dirichlet(np.ones(m), size=m)
+    return mass * np.sort(rng.dirichlet(np.ones(m)))[::-1], mass * rng.dirichlet(np.ones(m), size=m)
 
 
 @given(tables())
@@ -64,8 +63,7 @@ def test_a_second_order_calibrated_model_errs_by_its_covariance(size, answers, s
     weights = rng.dirichlet(np.ones(size))
     truth = rng.dirichlet(np.ones(answers), size=size)  # p(y|x')
     predicted = weights @ truth
-    twice = np.einsum("x,xy,xy->y", weights, truth, truth)
-    found = Covariances(predicted, twice / predicted)
+    found = Covariances(predicted, np.einsum("x,xy,xy->y", weights, truth, truth) / predicted)
     error = weights @ (predicted - truth) ** 2
     np.testing.assert_allclose(found.values, error, atol=1e-12)
     assert (found.values <= 0.25 + 1e-12).all()

@@ -336,8 +336,7 @@ def test_scores_of_chains_by_hand():
 
 def test_scores_of_counts_by_hand():
     seconds = {"x": {"x": 24, "y": 6}, "y": {"x": 10, "y": 20}}
-    about = {"x": (np.log(0.3), np.log(0.6))}
-    evidence = counted({"x": 6, "y": 4}, seconds, verification=about)
+    evidence = counted({"x": 6, "y": 4}, seconds, verification={"x": (np.log(0.3), np.log(0.6))})
     first, told_x = np.array([0.6, 0.4]), np.array([0.8, 0.2])
     found = {name: info.function(evidence) for name, info in SCORES.items()}
     assert {name: score.value for name, score in found.items()} == pytest.approx(

@@ -182,8 +182,7 @@ def test_a_name_that_is_free_stands_where_its_line_ends():
     ]
     listed = rows_of(charts.curves(TURNS, "log", LIGHT, beside=[EVERY]), "label")
     assert {row["label"] for row in listed} == {"1. Paris", "2. Paris"}  # as the list below names
-    alone = charts.curves(TURNS, "log", LIGHT, beside=[EVERY], captions=True)
-    several = rows_of(alone, "label")
+    several = rows_of(charts.curves(TURNS, "log", LIGHT, beside=[EVERY], captions=True), "label")
     names = dict(row["label"].split("\n", 1) for row in several if "\n" in row["label"])
     assert {row["label"] for row in several if "\n" not in row["label"]} == {"1. Paris"}
     assert {name: query.replace("\n", " ") for name, query in names.items()} == {

@@ -60,8 +60,7 @@ def graded_by(upload, grader):
     ],
 )
 def test_the_columns_are_recognised_by_their_headings(headings, columns):
-    upload = table({name: f"{name} 1" for name in headings.split()})
-    where = predictions_in(upload)
+    where = predictions_in(table({name: f"{name} 1" for name in headings.split()}))
     if columns is None:
         assert where is None
     else:
@@ -156,8 +155,7 @@ def test_numbers_that_are_compared_are_no_scores():
 
 
 def test_a_heading_of_ours_in_the_file_stays_the_files():
-    upload = table({"prediction": "x", "gold": "x", BY_PAPER: "no"})
-    graded = graded_by(upload, Grader.PAPER)
+    graded = graded_by(table({"prediction": "x", "gold": "x", BY_PAPER: "no"}), Grader.PAPER)
     assert graded.grading.label == f"{BY_PAPER} (2)"
     assert graded.table[BY_PAPER].tolist() == ["no"]
 

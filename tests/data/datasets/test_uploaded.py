@@ -104,8 +104,7 @@ def test_anything_else_gets_a_sentence():
     ids=["gsm8k", "mmlu", "truthfulqa", "our own export", "squad"],
 )
 def test_the_right_answers_of_well_known_files(content, query, answers):
-    upload = parse(content.encode(), "x")
-    (question,) = uploaded_questions(upload)
+    (question,) = uploaded_questions(parse(content.encode(), "x"))
     assert (question.query, question.answers) == (query, answers)
 
 

@@ -61,8 +61,7 @@ def write_wordnet(folder):
 
     places, at = dict.fromkeys(SYNSETS, 0), 0
     for key in SYNSETS:
-        length = len(line(key, places))
-        places[key], at = at, at + length
+        places[key], at = at, at + len(line(key, places))
     data = "".join(line(key, places) for key in SYNSETS)
     senses = {}
     for key, (names, _) in SYNSETS.items():

@@ -177,8 +177,7 @@ def test_questions_are_numbered_in_the_order_of_their_texts_and_spelling_makes_n
     texts = ["b", "a", "é", "B", "a", "😀", "", "b ", "ab", "a\u0301", "“A?”", "a b"]
     numbers = [1, 2, 6, 1, 2, 7, 0, 1, 4, 5, 2, 3]
     assert columns.question_numbers(np.array(texts, object)).tolist() == numbers
-    upload = table(*map(str, range(12)), question=texts)
-    column = column_of(upload, "question")
+    column = column_of(table(*map(str, range(12)), question=texts), "question")
     assert column.ranks is not None
     assert column.questions(np.array([0, 1, 4, 7, 8])).tolist() == [0, 1, 1, 0, 2]
 

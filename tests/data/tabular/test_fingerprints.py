@@ -57,8 +57,7 @@ def test_rows_without_a_question_are_known_by_their_cells_whichever_is_the_score
 
 
 def test_rows_of_one_column_are_known_by_their_score():
-    data = read("doubt,correct", "0.1,1", "0.2,0", "0.1,0")
-    rows = fingerprints(data, "doubt")
+    rows = fingerprints(read("doubt,correct", "0.1,1", "0.2,0", "0.1,0"), "doubt")
     assert rows[0] == rows[2] + np.uint64(1)
     more = read("doubt,correct", "0.7,1", "0.2,0", "0.1,1")
     assert np.isin(fingerprints(more, "doubt"), rows).tolist() == [False, True, True]

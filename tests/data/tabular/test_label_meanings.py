@@ -202,7 +202,6 @@ def test_too_many_values_are_refused_and_some_are_named():
 
 
 def test_a_value_is_shown_in_one_short_line_that_no_terminal_obeys():
-    hostile = "\x1b[2J\x07a\nb\u202e" + "x" * 500
-    line = display(hostile)
+    line = display("\x1b[2J\x07a\nb\u202e" + "x" * 500)
     assert len(line) < 70 and line[1:-1].isprintable()
     assert "a b" in line

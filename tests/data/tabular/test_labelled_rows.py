@@ -353,8 +353,7 @@ def test_rows_without_a_question_count_as_one_for_they_may_repeat_the_one_above(
 
 
 def test_a_missing_score_is_nan_and_only_an_unreadable_one_is_complained_of():
-    scores = ["", "NA", "0", "0,5", "high", "1,2,3"]
-    rows = [*([score, "1"] for score in scores), ["bad", ""]]
+    rows = [*([score, "1"] for score in ["", "NA", "0", "0,5", "high", "1,2,3"]), ["bad", ""]]
     found = labelled_rows(table(["score", "correct"], *rows), replace(EMPTY_OUT, query=EVERY_ROW))
     nan = math.nan
     np.testing.assert_equal(found.doubts["score"], [nan, nan, 0, 0.5, nan, nan])
@@ -389,8 +388,7 @@ def test_a_refusal_that_counts_as_right_is_not_answered_and_a_wrong_one_is(silen
 @pytest.mark.parametrize("cell", ["0.9;0.8", "0.9, 0.8", "0.9,0.8", "0,9 | 0,8", "[0.9 0.8]"])
 def test_cells_with_several_numbers_are_named_with_a_mend(cell):
     rows = [["A?", cell, "1"], ["B?", "oops", "0"], ["C?", "0.5", "1"]]
-    found = labelled_rows(table(["question", "score", "correct"], *rows), PLAIN)
-    (problem,) = found.problems
+    (problem,) = labelled_rows(table(["question", "score", "correct"], *rows), PLAIN).problems
     assert problem == (
         "Lines 2 and 3: “score” is not a number (counts as missing). "
         f"“{cell}” holds several numbers; write one, such as their mean."
@@ -701,8 +699,7 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
         ["How?", "so", "", "1", "m"],
         ["Who?", "so", "0.5", "n/a", "m"],
     )
-    columns = meaning(suggest(upload), is_hallucination=[("n/a", OUT)])
-    data = labelled_rows(upload, columns)
+    data = labelled_rows(upload, meaning(suggest(upload), is_hallucination=[("n/a", OUT)]))
     assert data.codebooks["confidence"].sentences == data.reading
     assert data.reading == (
         "Question: “question”; 3 rows ask 2 different questions.",
@@ -929,8 +926,7 @@ def beside(heading, *cells, **more):
 def test_what_labels_judge_is_asked_and_in_the_promise(heading, cells):
     with pytest.raises(UnknownMixtureError, match="do not say whether an answer is right"):
         beside(heading, *cells)
-    word = cells[0].casefold()
-    data = beside(heading, *cells, filters=((heading, word),))
+    data = beside(heading, *cells, filters=((heading, cells[0].casefold()),))
     assert f"Right and wrong are by “{heading}”, which is “{cells[0]}”." in data.selection
     assert "Right and wrong are by" in beside(heading, *cells, filters=((heading, None),)).selection
 

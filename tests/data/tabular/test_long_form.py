@@ -38,8 +38,7 @@ def test_what_is_said_of_a_trace_stays_and_what_of_a_single_score_goes():
 
 
 def test_nothing_is_guessed_but_what_headings_say():
-    upload = parse(of_page(60), "scores.csv")
-    guess = suggest(upload)
+    guess = suggest(parse(of_page(60), "scores.csv"))
     assert [(s.column, s.larger_is_surer, s.correct) for s in guess.scores] == [
         ("confidence", True, "correctness")
     ]

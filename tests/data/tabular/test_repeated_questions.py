@@ -24,8 +24,7 @@ def table(*questions):
     ],
 )
 def test_texts_that_only_a_counter_parts_are_asked_about(form):
-    rows = [form.format(f"Which {noun}?", trial) for noun in NOUNS for trial in (1, 2, 3)]
-    upload = table(*rows)
+    upload = table(*[form.format(f"Which {noun}?", trial) for noun in NOUNS for trial in (1, 2, 3)])
     assert suggest(upload).query is None
     assert "are 6 different ones, each several times" in why_open(upload, "question")
 

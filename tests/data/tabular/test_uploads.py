@@ -80,8 +80,7 @@ def test_what_is_a_cell_and_what_is_a_row(content, heading, found, lines):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_numbers_count_the_lines_within_quoted_cells(end):
-    lines = ["a,b", '1,"x', 'y"', "", "2,z", '"p', "", 'q",r', "3,s"]
-    upload = read(end.join(lines))
+    upload = read(end.join(["a,b", '1,"x', 'y"', "", "2,z", '"p', "", 'q",r', "3,s"]))
     broken = [f"x{end}y", f"p{end}{end}q"]
     assert cells(upload) == [["1", broken[0]], ["2", "z"], [broken[1], "r"], ["3", "s"]]
     assert upload.lines.tolist() == [2, 5, 6, 9]

@@ -26,8 +26,7 @@ def asked(fact, wordings):
 
 def in_one_wording_of_each_field(fact):
     """By all of its names, that is: what stands around a name does not change it."""
-    fields = {FIELD.search(w)[0]: w for w in (*fact.held_out, *fact.templates)}
-    return asked(fact, fields.values())
+    return asked(fact, {FIELD.search(w)[0]: w for w in (*fact.held_out, *fact.templates)}.values())
 
 
 def in_every_wording(fact):

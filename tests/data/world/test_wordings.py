@@ -98,7 +98,6 @@ def test_every_fact_has_the_wordings_of_its_relation():
     for fact in facts():
         relation = fact.relation if len(fact.answers) == 1 else MANY
         for found, held_out in ((fact.templates, False), (fact.held_out, True)):
-            families = wordings(relation, held_out=held_out).values()
-            every = [w for family in families for w in family]
+            every = [w for family in wordings(relation, held_out=held_out).values() for w in family]
             assert list(found) == [w for w in every if fact.clauses or "{clause}" not in w]
             assert found

@@ -140,8 +140,7 @@ def test_a_key_that_is_refused_is_refused_to_the_same_model_in_a_form_too():
 @every_call
 def test_it_gives_up_after_some_tries_and_says_why(call):
     waits = []
-    faults = [TemporaryError(f"Fault {i}.") for i in range(1, 20)]
-    model = Flaky(*faults, scores_given_text=True)
+    model = Flaky(*[TemporaryError(f"Fault {i}.") for i in range(1, 20)], scores_given_text=True)
     patient = RetryingModel(model, wait=waits.append)
     with pytest.raises(UnreachableError) as caught:
         call(patient)
@@ -500,8 +499,7 @@ def test_a_server_that_says_nothing_for_long_is_given_up(monkeypatch, fault, lon
 
 def test_a_server_that_loads_its_model_is_waited_for_and_said_to_be():
     waits, told = [], []
-    loading = LoadingError("The server is still loading its model. Try again later.")
-    model = Flaky(*[loading] * 20)
+    model = Flaky(*[LoadingError("The server is still loading its model. Try again later.")] * 20)
     assert len(RetryingModel(model, wait=waits.append, tell=told.append).sample(PROMPT, 1)) == 1
     assert model.requests == 21 and len(waits) == 20
     assert max(waits) <= LOOK_AGAIN and sum(waits) > 60, "a minute, and no request a second"

@@ -174,8 +174,7 @@ def alone(shares):
     ],
 )
 def test_only_what_the_model_says_by_itself_stands(ours, says):
-    model = Teller(lambda t: (math.log(ours[t]), -20.0))
-    found = meaning(amplify(CAPITAL, model, [*ours]))
+    found = meaning(amplify(CAPITAL, Teller(lambda t: (math.log(ours[t]), -20.0)), [*ours]))
     assert found.startswith(says) and bool(found) == bool(says)
 
 
@@ -229,8 +228,7 @@ LITTLE = " The model almost never gives either answer in this spelling, so the c
     ],
 )
 def test_a_curve_of_answers_that_are_hardly_ever_given_says_little(ours, theirs, times, little):
-    model = Teller(lambda t: (math.log(ours), math.log(theirs)))
-    found = verdict(amplify(CAPITAL, model, times))
+    found = verdict(amplify(CAPITAL, Teller(lambda t: (math.log(ours), math.log(theirs))), times))
     assert found.endswith(LITTLE) == little
     assert ("spelling" in found) == little
 

@@ -268,8 +268,7 @@ def test_a_question_that_never_fits_is_to_be_shortened(embedded):
 def test_what_is_impossible_has_no_logarithm_in_a_file():
     """Neither answer possible: no share; one of them: 0 or 1."""
     told = {0: (-np.inf, -np.inf), 1: (-np.inf, -1.0), 2: (-1.0, -np.inf)}
-    model = Teller(told.__getitem__)
-    found = amplify(CAPITAL, model, [0, 1, 2])
+    found = amplify(CAPITAL, Teller(told.__getitem__), [0, 1, 2])
     assert [p.normalised_probability for p in found.points] == [None, 0.0, 1.0]
     saved = json.loads(encode(to_dict(found)))["curve"]
     assert [p["log_likelihood_answer"] for p in saved] == [None, None, -1.0]
@@ -317,8 +316,7 @@ def test_as_many_answers_are_drawn_as_were_announced(times):
 
 
 def test_every_number_of_repetitions_has_its_own_frequencies():
-    model = Counted(lambda t: ["Paris"] * (4 - t) + ["Lyon"] * t)
-    found = amplify(CAPITAL, model, range(5))
+    found = amplify(CAPITAL, Counted(lambda t: ["Paris"] * (4 - t) + ["Lyon"] * t), range(5))
     assert [p.normalised_probability for p in found.points] == [1, 3 / 4, 2 / 4, 1 / 4, 0]
     assert found.crossing == 3
 
@@ -364,8 +362,7 @@ def test_a_text_that_says_the_contrary_another_number_or_nothing_does_not_count(
 @pytest.mark.parametrize(("others", "expected"), [(6, 1.0), (7, None)])
 def test_a_text_counts_from_a_token_f1_of_a_quarter(others, expected):
     """One word in common of 1 + 7 is 2 / 8; of 1 + 8 it is less."""
-    model = Counted(lambda t: ["Paris " + "word " * others])
-    (point,) = amplify(CAPITAL, model, [0]).points
+    (point,) = amplify(CAPITAL, Counted(lambda t: ["Paris " + "word " * others]), [0]).points
     assert point.normalised_probability == expected
 
 

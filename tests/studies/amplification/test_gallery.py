@@ -68,8 +68,7 @@ class WorldModel(TableModel):
 
 def seen(answers, first, query=KNOWN, kind=WorldModel, samples=60):
     """An inspection of a model with these answers, which never wavers."""
-    rows = np.tile(first, (len(first), 1))
-    model = kind(answers, first, rows, query=query)
+    model = kind(answers, first, np.tile(first, (len(first), 1)), query=query)
     model.table = Steadfast(model)  # it may be told any answer of the world
     return run(Request(query, samples), model)
 

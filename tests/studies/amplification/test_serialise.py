@@ -27,8 +27,7 @@ from tests.studies.amplification.test_curve import CAPITAL, Weighing, curve, evi
 
 
 def test_curves_of_two_spellings_that_were_kept_once_still_open():
-    old = Case("q", "Lemon", "LEMON", kept=True)
-    found = amplify(old, evidence(1.0), [0, 1])
+    found = amplify(Case("q", "Lemon", "LEMON", kept=True), evidence(1.0), [0, 1])
     assert all_from_json(to_json([found])) == [found]
     assert refusal(lambda: Case("q", "a", "a", kept=True)).startswith("The two answers are the")
 
@@ -133,8 +132,7 @@ def test_formulas_are_disarmed_and_gaps_are_empty():
     found = amplify(
         Case("=HYPERLINK(0)", "@sum", "+1"), Counted(lambda t: ["Nice" if t else "@sum"]), [0, 2]
     )
-    likely = amplify(CAPITAL, evidence(1.0), [0])
-    raw = to_csv_bytes([found, likely])
+    raw = to_csv_bytes([found, amplify(CAPITAL, evidence(1.0), [0])])
     assert raw.startswith(b"\xef\xbb\xbf")
     first, second, negative = records_in(raw)
     assert tuple(first) == COLUMNS

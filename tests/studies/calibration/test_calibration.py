@@ -963,8 +963,7 @@ def test_a_chosen_column_may_have_been_no_guess():
 
 def by_two_rules(rows):
     names = [name for score in "ab" for name in (score, f"{score}_correct", f"{score}_correct_f1")]
-    cells = [(f"What is {n}?", *row) for n, row in enumerate(rows)]
-    return csv_file(["question", *names], cells)
+    return csv_file(["question", *names], [(f"What is {n}?", *row) for n, row in enumerate(rows)])
 
 
 def test_labels_by_another_rule_stand_beside_those_that_count(certified):

@@ -149,8 +149,7 @@ def test_groups_are_a_look_of_their_own_and_share_delta_with_all():
 
 
 def test_without_a_ledger_a_look_has_all_of_delta():
-    data = scored(np.random.default_rng(0), 300, 0.003)
-    alone = calibrate(data, WANTED)
+    alone = calibrate(scored(np.random.default_rng(0), 300, 0.003), WANTED)
     assert (alone.look, alone.policy.looks, alone.target.delta) == (None, 0, pytest.approx(0.1))
 
 

@@ -80,8 +80,7 @@ def test_without_a_wrong_or_a_right_answer_a_bound_is_at_its_end(policy):
 def test_another_policy_on_the_same_rows_is_the_next_look_and_the_same_one_is_none(policy):
     rows = new(98, 2, 20)
     first = confirm_on(policy, rows, ())
-    looser = policy.with_threshold(0.95, 80, 22)
-    second = confirm_on(looser, rows, [first.look])
+    second = confirm_on(policy.with_threshold(0.95, 80, 22), rows, [first.look])
     assert (second.look.place, round(second.confidence, 9)) == (2, 0.975)
     assert confirm_on(policy, rows, [first.look, second.look]) == first
     said = " ".join(words.limits_of_test(second))

@@ -96,6 +96,5 @@ def test_a_row_without_a_question_has_none_to_inspect(found):
 
 
 def test_columns_of_scores_and_labels_are_no_answers():
-    upload = uploads.parse(b"question,answer,right\nWho?,0.5,1\nWhat?,0.6,0\n", "odd.csv")
-    columns = suggest(upload)
+    columns = suggest(uploads.parse(b"question,answer,right\nWho?,0.5,1\nWhat?,0.6,0\n", "odd.csv"))
     assert [score.column for score in columns.scores] == ["answer"] and columns.answer is None

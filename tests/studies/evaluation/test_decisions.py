@@ -34,8 +34,7 @@ def runs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def policy(runs):
     upload = uploads.parse(labelled_csv(runs[0].run)[0], "run.csv")
-    data = labelled_rows(upload, suggest(upload))
-    return calibrate(data, Target(0.3, 0.8, "ltt", SCORE)).policy
+    return calibrate(labelled_rows(upload, suggest(upload)), Target(0.3, 0.8, "ltt", SCORE)).policy
 
 
 def test_it_answers_below_its_threshold_and_counts_what_is_wrong(runs, policy):

@@ -131,8 +131,7 @@ def test_a_score_without_any_value_is_missing_and_said_to_be(tmp_path):
 
 
 def test_no_row_counts(tmp_path):
-    run = written(tmp_path / "run", row(None, error="It broke."))
-    found = read_results(run)
+    found = read_results(written(tmp_path / "run", row(None, error="It broke.")))
     assert len(found) == 0 and words.missing_scores(found) == (
         "No row counts, so nothing can be said.",
     )

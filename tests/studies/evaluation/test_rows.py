@@ -107,8 +107,7 @@ def test_a_cell_holds_what_its_heading_says_and_no_formula():
     model = TableModel(["=HYPERLINK(1)", "@x"], falling(2), [falling(2)] * 2)
     row = row_of(model, FEW, ["=1+1", "b"])
     row = replace(row, values=row.values | {"query": "+1", "source": "-x", ENTROPY: None})
-    content = labelled_table([row], pipeline_for(Task(model, FEW, Reading(), LEAST)))
-    (cells,) = records_in(content)
+    (cells,) = records_in(labelled_table([row], pipeline_for(Task(model, FEW, Reading(), LEAST))))
     assert tuple(cells) == heading()
     assert (cells["question"], cells["right answers"]) == ("'+1", "'=1+1 | b")
     assert (cells["source"], cells["answer"], cells[ENTROPY]) == ("'-x", "'=HYPERLINK(1)", "")
@@ -118,8 +117,7 @@ def test_a_cell_holds_what_its_heading_says_and_no_formula():
 def test_tokens_that_a_reply_does_not_state_are_missing_and_counted_as_such():
     question = Question("q", "?", (("Paris",),))
     both = (Usage(2, 9, 5), Usage(3, 4, 2, 1))
-    batch = table(failed_row(question, "-", used, 1.0) for used in both)
-    used = total_usage(batch.to_batches()[0])
+    used = total_usage(table(failed_row(question, "-", used, 1.0) for used in both).to_batches()[0])
     assert used == Usage(5, 9, 5, 3)
     assert spending(used, ", 0.02 at your prices") == (
         "5 calls, at least 9 tokens in and 5 out, at least 0.02 at your prices: 3 replies do not "

@@ -160,8 +160,7 @@ def test_what_a_service_took_is_in_each_row(tmp_path):
 
 
 def test_what_a_run_costs_at_most_is_that_of_its_longest_question():
-    asked = [*questions(2), replace(questions(1)[0], id="long", query="x" * 500)]
-    found = surveyed(asked)
+    found = surveyed([*questions(2), replace(questions(1)[0], id="long", query="x" * 500)])
     assert found.longest == "x" * 500 and found.number == 3
     one, three = (most(found, task(World(local=False)), left) for left in (1, 3))
     assert three == one + one + one and one.prompt_tokens > 1000

@@ -93,8 +93,7 @@ class World(LanguageModel):
 
 
 def task(model: LanguageModel, samples: int = 10, **more: object) -> Task:
-    request = Request("any", samples, **more)
-    return Task(model, request, Reading(), usual_least_mass())
+    return Task(model, Request("any", samples, **more), Reading(), usual_least_mass())
 
 
 def written(folder: Path, *rows: dict[str, object]) -> Run:

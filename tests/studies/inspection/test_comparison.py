@@ -64,8 +64,7 @@ def test_what_a_policy_promises_and_why_it_decides_nothing_is_a_difference():
 def test_what_was_searched_for_has_no_seed_and_no_temperature():
     drawn = run(Request(QUERY, 3, seed=5), copies(3))
     found = Searched(*(getattr(copies(3), name) for name in ("answers", "first", "rows")))
-    searched = run(Request(QUERY, 3, sampling="likeliest"), found)
-    differing = names(compare(drawn, searched))
+    differing = names(compare(drawn, run(Request(QUERY, 3, sampling="likeliest"), found)))
     assert differing["seed"] == (5, None) and differing["temperature"] == (0.9, None)
     assert differing["answers"] == ("drawn", "likeliest")
 

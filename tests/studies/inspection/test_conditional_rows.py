@@ -36,8 +36,7 @@ def test_what_is_known_gives_equal_rows_and_what_is_copied_its_own_answer():
 
 
 def test_what_was_not_sampled_is_missing_to_one():
-    model = copies(6)
-    inspection, found = rows_of(model, samples=3)
+    inspection, found = rows_of(copies(6), samples=3)
     assert len(found.answers) < 6
     assert sum(found.rows[0].says) == pytest.approx(inspection.sampled_mass)
     assert all(sum(row.says) < 1 for row in found.rows)
@@ -57,11 +56,9 @@ def test_of_many_answers_the_likeliest_are_told_apart():
 
 
 def test_a_single_answer_was_told_others():
-    model = TableModel(["Paris", "Lyon"], [1.0, 0.0], [[1.0, 0.0], [0.75, 0.25]])
-    alone, found = rows_of(model)
+    alone, found = rows_of(TableModel(["Paris", "Lyon"], [1.0, 0.0], [[1.0, 0.0], [0.75, 0.25]]))
     assert [row.told for row in found.rows] == [None, "Paris"]  # nothing else was known to tell it
-    told = replace(alone.recording, others=(("Lyon", 0.75), ("Nice", 0.5)))
-    found = conditional_rows(read(told))
+    found = conditional_rows(read(replace(alone.recording, others=(("Lyon", 0.75), ("Nice", 0.5)))))
     assert found.answers == ("Paris",)
     assert [(row.told, row.says) for row in found.rows[1:]] == [("Lyon", (0.75,)), ("Nice", (0.5,))]
 

@@ -197,8 +197,7 @@ def test_the_verdict_may_be_another_scores(name):
 
 
 def test_a_score_that_cannot_tell_does_not_answer():
-    model = taught(["Paris", "Lyon"], [0.6, 0.4], cut={"Paris", "Lyon"})
-    inspection = seen(model)
+    inspection = seen(taught(["Paris", "Lyon"], [0.6, 0.4], cut={"Paris", "Lyon"}))
     judged = by_name(judge(inspection))["certified_mutual_information"]
     assert inspection.scores["certified_mutual_information"].doubt is None
     assert judged.right and not judged.answered and not judged.well_decided

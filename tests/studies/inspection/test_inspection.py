@@ -202,8 +202,7 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
     assert run(ask(10), knows(4)).samples_needed is None
     assert run(ask(9), knows(4)).samples_needed == 10
     for samples, wanted in ((8, None), (7, 8)):
-        request = usual_request(KNOWN_BY_HEART, embedded.capabilities, samples=samples)
-        found = run(request, embedded)
+        found = run(usual_request(KNOWN_BY_HEART, embedded.capabilities, samples=samples), embedded)
         assert (found.samples_needed, found.verdict.decision) == (wanted, Decision.ANSWER)
         if wanted:
             assert found.headline is Headline.TOO_LITTLE
@@ -318,8 +317,7 @@ def test_a_policy_of_another_pipeline_is_refused_and_decides_nothing(embedded, r
 
 
 def as_smollm2(model, name):
-    pipeline = default_policy("smollm2").pipeline
-    model.name, model.revision = name, pipeline.revision
+    model.name, model.revision = name, default_policy("smollm2").pipeline.revision
     return model
 
 
@@ -487,8 +485,7 @@ def test_evidence_counts_first_and_second_answers():
 
 
 def test_settings_of_a_reading_reach_the_evidence():
-    texts = ["London", "London, UK", "Oslo"]
-    table = TableModel(texts, falling(3), np.tile(falling(3), (3, 1)))
+    table = TableModel(["London", "London, UK", "Oslo"], falling(3), np.tile(falling(3), (3, 1)))
     for estimator in SAMPLED:
         made = record(ask(100), limited(table, estimator))
         assert len(read(made).clusters) == 2

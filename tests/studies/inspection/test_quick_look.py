@@ -13,8 +13,7 @@ from tests.fakes import QUERY, Limited, TableModel
 
 @pytest.mark.parametrize("candidates", [1, 4, 8])
 def test_a_quick_look_counts_what_is_the_same_in_few_calls(candidates):
-    texts = ["London", "London, UK", "Leeds"]
-    table = TableModel(texts, [0.4, 0.3, 0.3], [[0.4, 0.3, 0.3]] * 3)
+    table = TableModel(["London", "London, UK", "Leeds"], [0.4, 0.3, 0.3], [[0.4, 0.3, 0.3]] * 3)
     model = Limited(table, local=False, candidates_a_call=candidates)
     answers = dict(quick_look(QUERY, BatchingModel(model)))
     drawn = record(Request(QUERY, ANSWERS), Limited(table)).samples

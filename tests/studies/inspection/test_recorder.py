@@ -768,8 +768,7 @@ def test_a_model_that_says_nothing_else_is_told_nothing_else():
 
 
 def test_others_may_stand_among_the_rest_of_a_larger_recording():
-    whole = record(searched(samples=40), Searched(words(40), falling(40), copies(40).rows))
-    one = whole.first(1)
+    one = record(searched(samples=40), Searched(words(40), falling(40), copies(40).rows)).first(1)
     assert [text for text, _ in one.others] == words(4)[1:]
     np.testing.assert_allclose([kept for _, kept in one.others], copies(40).rows[1:4, 0])
 

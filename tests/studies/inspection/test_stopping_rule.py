@@ -112,8 +112,7 @@ def test_sampling_that_never_settles_ends_at_the_limit():
     model = TableModel(words(size), row, np.tile(row, (size, 1)))
     recording = record(ask(5), model)
     while (why := is_settled(recording, limit=NEVER)) is None:
-        larger = Request(QUERY, next_size(recording.request))
-        recording = record(larger, model, previous=recording)
+        recording = record(Request(QUERY, next_size(recording.request)), model, previous=recording)
     assert recording.request.samples == MAX_SAMPLES
     assert str(MAX_SAMPLES) in why
     assert len(model.pairs) == len(set(model.pairs))

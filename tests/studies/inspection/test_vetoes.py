@@ -79,8 +79,7 @@ def test_an_answer_that_is_rare_until_any_is_told_is_not_served(estimator, alone
 
 
 def test_rows_over_a_sliver_are_no_comparison():
-    rows = [[0.006, 0.004], [0.006, 0.004]]
-    told = verdict(TableModel(["Paris", "Lyon"], [0.6, 0.4], rows))
+    told = verdict(TableModel(["Paris", "Lyon"], [0.6, 0.4], [[0.006, 0.004], [0.006, 0.004]]))
     assert told.decision is NO and "99.0% of what it says was not" in told.why
 
 
@@ -115,8 +114,7 @@ def test_a_limit_that_promises_nothing_makes_no_word_stronger():
     recording = record(Request(QUERY, 10), steady(["Yes", "No"], [0.7, 0.3]))
     without = read(recording)
     for error in (None, 0.2):
-        rule = DecisionRule(math.inf, 0.0, error=error)
-        told = read(recording, rule=rule).headline
+        told = read(recording, rule=DecisionRule(math.inf, 0.0, error=error)).headline
         assert told is (without.headline if error is None else Headline.PERHAPS)
 
 
@@ -166,8 +164,7 @@ def test_no_gamma_makes_a_model_that_copies_stand():
 def test_many_rare_answers_are_no_more_one_than_two_likely_ones():
     """Each holds less than 5%, all together nearly everything."""
     texts = [*(f"{number} years" for number in range(1, 31)), "Never"]
-    first = np.array([0.032] * 30 + [0.04])
-    told = verdict(steady(texts, first), similarity="token_f1")
+    told = verdict(steady(texts, np.array([0.032] * 30 + [0.04])), similarity="token_f1")
     assert told.decision is NO and "count as one answer here" in told.why
 
 

@@ -103,8 +103,7 @@ def test_what_would_take_too_many_prompts_is_left_out_and_says_so():
 def test_cut_off_answers_certify_nothing_but_are_scored():
     model = model_of(3, 0.5)
     model.cut = set(words(3))
-    recording = recorded(model, 20)
-    found = run(recording, model, ChainsSettings(longest=3, chains=0))
+    found = run(recorded(model, 20), model, ChainsSettings(longest=3, chains=0))
     assert len(found.scored) == 2
     assert [one.certified for one in found.scored] == [None, None]
 

@@ -143,8 +143,7 @@ def test_what_a_model_cannot_do_is_left_out_with_a_sentence():
 def test_a_model_that_knows_and_one_that_copies_are_decided_alike_by_every_setting():
     for model, decision in ((knows(4), "answer"), (copies(4, 0.95), "abstain")):
         request = Request(QUERY, 20)
-        settings = replace(SMALL, samples=(10, 20))
-        found = run([QUERY], model, request, settings=settings, rule=RULE)
+        found = run([QUERY], model, request, settings=replace(SMALL, samples=(10, 20)), rule=RULE)
         assert sentence(found).startswith(f"The verdict “{decision}” is stable: all")
         assert sentence(found).endswith(", one moved at a time, in 3 draws each.")
 

@@ -16,8 +16,7 @@ from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
 
 
 def test_what_is_found_is_what_the_model_says():
-    model = knows(6)
-    found = run(model, [QUERY], EffectiveSupportSettings(draws=40)).questions[0]
+    found = run(knows(6), [QUERY], EffectiveSupportSettings(draws=40)).questions[0]
     p = dict(zip(words(6), falling(6).tolist(), strict=True))
     assert found.probabilities == pytest.approx([p[text] for text in found.answers])
     assert list(found.probabilities) == sorted(found.probabilities, reverse=True)

@@ -43,8 +43,7 @@ def test_divergence_is_information_and_the_marginals_divergences(seed, m):
 def test_q_is_normalised_on_the_support_and_says_what_that_holds():
     first = [0.1, 0.5, 0.2, 0.2]
     rows = [[0.4, 0.3, 0.2, 0.1], [0.05, 0.8, 0.1, 0.05], [0.1, 0.2, 0.6, 0.1], [0.25] * 4]
-    model = TableModel(["a", "b", "c", "d"], first, rows)
-    q = pseudo_joint(model, QUERY, ["a", "c", "b", "a"])
+    q = pseudo_joint(TableModel(["a", "b", "c", "d"], first, rows), QUERY, ["a", "c", "b", "a"])
     assert q.texts == ("b", "c", "a")
     assert q.covered == pytest.approx(0.8)
     np.testing.assert_allclose(np.exp(q.log_first), np.array([0.5, 0.2, 0.1]) / 0.8)
@@ -106,8 +105,7 @@ def test_no_document_is_about_what_was_never_seen():
 
 def test_every_fact_of_the_world_has_a_truth():
     for fact in facts()[::7]:
-        model = believer(fact, ["x"], [1.0], [[1.0]])
-        truth = truth_of(fact, support_of(model, fact, 0))
+        truth = truth_of(fact, support_of(believer(fact, ["x"], [1.0], [[1.0]]), fact, 0))
         assert truth.sum() == pytest.approx(1)
         assert (truth > 0).sum() == len(fact.answers)
 

@@ -92,8 +92,7 @@ def test_a_model_that_knows_all_right_answers_errs_by_nothing_and_says_so():
 
 
 def test_a_model_that_is_sure_of_something_wrong_is_not_calibrated():
-    rules = {f"Q{i}": SURE for i in range(30)}
-    model, names = many(rules)
+    model, names = many({f"Q{i}": SURE for i in range(30)})
     found = run([known(name, "elsewhere") for name in names], model, LIKELIEST)
     assert found.overall.promised == pytest.approx(0, abs=1e-6)
     assert found.overall.error.value == pytest.approx(
@@ -116,8 +115,7 @@ def test_a_right_answer_that_was_not_found_is_an_error_too():
 def test_spellings_of_one_right_answer_are_one():
     rows = np.array([[0.6, 0.3, 0.1]] * 3)
     model = Searched(["Rome", "Roma", "Milan"], rows[0], rows, query=QUERY)
-    request = Request(QUERY, 3, sampling=Sampling.LIKELIEST)
-    inspection = read(record(request, model))
+    inspection = read(record(Request(QUERY, 3, sampling=Sampling.LIKELIEST), model))
     found = of_inspection(
         inspection, (RightAnswer(("Rome", "Roma"), 0.9), RightAnswer(("Turin",), 0.1))
     )
@@ -198,8 +196,7 @@ def test_the_threshold_of_a_half_is_tuned_on_the_other():
 
 
 def test_the_embedded_model_is_asked(embedded):
-    facts = [fact for band in Band for fact in draw(band, 2)]
-    found = run(facts, embedded)
+    found = run([fact for band in Band for fact in draw(band, 2)], embedded)
     assert len(found.questions) == 10
     for asked in found.questions:
         assert sum(asked.predicted) <= 1 + 1e-6

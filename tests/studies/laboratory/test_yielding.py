@@ -88,8 +88,7 @@ def test_more_of_the_question_lies_in_more_components(embedded, found):
 
 
 def test_what_never_turns_lasts_longest_and_ranks_say_so():
-    rows = [row(t, share) for t, share in ((0, 0.1), (2, 0.2), (100, 0.3), (None, 0.4))]
-    many = made(rows * 10)
+    many = made([row(t, share) for t, share in ((0, 0.1), (2, 0.2), (100, 0.3), (None, 0.4))] * 10)
     assert "these facts are too alike to say" in sentence(many)  # all resamples are
     assert many.lasts.tolist()[:4] == [0, 2, 100, 101]
     assert many.correlations["overlap"].value == pytest.approx(1)

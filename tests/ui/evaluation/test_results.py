@@ -58,8 +58,7 @@ def script(run, others):
 def opened(run, others=(), tab=SCORE):
     st.cache_resource.clear()  # a database of its own
     arguments = str(run), {title: str(folder) for title, folder in dict(others).items()}
-    app = AppTest.from_function(script, args=arguments, default_timeout=300)
-    return shows(app, tab)
+    return shows(AppTest.from_function(script, args=arguments, default_timeout=300), tab)
 
 
 def shows(app, tab):

@@ -114,8 +114,7 @@ class Bytewise:
             numbers = {"A:": [1], "A: 東": [1, 7, 8], "A:\n": [1, 9], "A: x": [1, 6]}
             pieces = {1: "A:", 6: " x", 7: [32, 230], 8: [157, 177], 9: "\n"}
             entries = [{"id": i, "piece": pieces[i]} for i in numbers[body["content"]]]
-            with_pieces = body.get("with_pieces")
-            listed = entries if with_pieces else [entry["id"] for entry in entries]
+            listed = entries if body.get("with_pieces") else [entry["id"] for entry in entries]
             return 200, {}, json.dumps({"tokens": listed}).encode()
         if "grammar" in body:
             words = "got exception: Unexpected empty grammar stack after accepting piece: x (3)"
