@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.charts.shapes import FilledShape, Shape, shape
 from core.charts.theme import Chart, Palette, by, ink_on, lines_apart, mix, pairs, share, theme
-from core.codec import no_more, one_line
+from core.codec import count_of, no_more, one_line
 from core.once import once
 from core.studies.inspection.conditional_rows import ConditionalRows
 from core.studies.inspection.inspection import Inspection
@@ -149,9 +149,10 @@ def _steps(
     if believed is None:
         than = "below" if inspection.doubt_decides else "than"
         return [(lowest, f"{less} {than} {limit}"), *steps]
+    of = f" (of {count_of(inspection.evidence.answers, 'answer')})"  # on which it depends
     if believed >= border:
-        return [(lowest, f"{_BELIEVE} below {limit}"), *steps]
-    first = (lowest, f"{_BELIEVE} up to {believed:.3f}")
+        return [(lowest, f"{_BELIEVE} below {limit}{of}"), *steps]
+    first = (lowest, f"{_BELIEVE} up to {believed:.3f}{of}")
     return [first, (believed, f"{perhaps} below {limit}"), *steps]
 
 

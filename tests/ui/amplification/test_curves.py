@@ -165,7 +165,9 @@ def script():
 
 
 @pytest.fixture
-def shown():
+def shown(monkeypatch):
+    """What is computed is there after one run, however busy the machine."""
+    monkeypatch.setattr(widget, "QUICK", LONG)
     st.cache_resource.clear()
     app = AppTest.from_function(script, default_timeout=LONG)
 
@@ -193,10 +195,10 @@ def test_forgetting_curves_at_once_does_not_ask_for_ever(shown, monkeypatch):
 
 
 def test_what_is_there_is_drawn_while_others_are_computed_and_after_a_cancel(shown, monkeypatch):
-    monkeypatch.setattr(widget, "QUICK", 0.01)
     model, wordy = Gated(), Case("D?", "right", "wrong")
     model.gate.set()
     shown(A, B, model=model)
+    monkeypatch.setattr(widget, "QUICK", 0.01)
     model.gate.clear()
     model.began.clear()
     app = shown(C, A, wordy, B, model=model)
