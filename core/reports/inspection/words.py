@@ -149,7 +149,7 @@ def _perhaps_because(inspection: Inspection) -> str:
     doubt = inspection.compared_doubt
     if doubt is None or doubt >= rule.belief.threshold:
         return "too much doubt to believe it"
-    return "no doubt here could reach λ"
+    return "its answers differ too little to test"
 
 
 def _grounds(rule: DecisionRule) -> str:
