@@ -252,11 +252,11 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     belief = default_policy().belief
     perhaps, wrong = policy.answered - belief.answered, policy.errors - belief.errors
     right = data.correct[SCORE].sum() - (policy.answered - policy.errors)
+    rest = policy.labels - policy.answered
     assert by_headline(app) == {  # what decides there believes some of the answers
-        Headline.BELIEVE: f"{belief.answered:,}, {belief.errors:,} wrong "
-        f"({share(belief.errors, belief.answered)})",
-        Headline.PERHAPS: f"{perhaps:,}, {wrong:,} wrong ({share(wrong, perhaps)})",
-        Headline.ABSTAIN: f"{policy.labels - policy.answered:,}, {right:,} right",
+        Headline.BELIEVE: f"{belief.answered:,}, {share(belief.errors, belief.answered)} wrong",
+        Headline.PERHAPS: f"{perhaps:,}, {share(wrong, perhaps)} wrong",
+        Headline.ABSTAIN: f"{rest:,}, {share(right, rest)} right",
     }
     assert f"below λ {policy.threshold:.3f}" in texts(app)
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)

@@ -69,7 +69,7 @@ class HeadlineShare(NamedTuple):
 
     stamp: Stamp
     number: int
-    counted: str  # how many, and how many of them are wrong
+    counted: str  # how many, and the share of them that is wrong, or right
     rule: str  # which get it, and what is promised of them alone
 
 
@@ -94,19 +94,20 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     if belief is not None:
         believed, errors = belief.answered, belief.errors
         rule = f"hardly moved by other answers; at most {percent(belief.target_error)} wrong"
-        add(Headline.BELIEVE, believed, _of_them(errors, believed), rule)
+        add(Headline.BELIEVE, believed, _of_them(errors, believed, "wrong"), rule)
     others = policy.answered - believed
-    add(Headline.PERHAPS, others, _of_them(policy.errors - errors, others), f"below λ {limit}")
+    wrong = _of_them(policy.errors - errors, others, "wrong")
+    add(Headline.PERHAPS, others, wrong, f"below λ {limit}")
     unseen = int(np.isnan(calibration.doubts).sum())
     few = f", {unseen:,} of them “{STAMPS[Headline.TOO_LITTLE].words}”" if unseen else ""
     rest = policy.labels - policy.answered
     right = int(calibration.correct.sum()) - (policy.answered - policy.errors)
-    add(Headline.ABSTAIN, rest, f", {right:,} right{few}", "not below it")
+    add(Headline.ABSTAIN, rest, f"{_of_them(right, rest, 'right')}{few}", "not below it")
     return shares
 
 
-def _of_them(wrong: int, number: int) -> str:
-    return f", {wrong:,} wrong ({wrong / number:.1%})" if number else ", 0 wrong"
+def _of_them(number: int, of: int, what: str) -> str:
+    return f", {number / of:.1%} {what}" if of else ""
 
 
 def other_label(data: LabelledRows, score: str) -> str:
