@@ -9,6 +9,7 @@ BEGINNING = 200  # characters, by which a text without an answer is known
 _AROUND = " \"'“”.!*_"
 # What may stand in front: an apology, who speaks, or as of when.
 _LEAD = (
+    r"(?:(?:the |my )?(?:final |short )?(?:answer|response)(?: is)?[ :]+)?"
     r"(?:(?:(?:as of|based on|according to|given|(?:that's |that is )?an? [a-z]{4,11} question|"
     r"[a-z]{4,11} question)\b[^,.!]{0,80}+|unfortunately|regrettably|sadly|honestly|actually|well|"
     r"hmm+|um+|uh+|oh|sorry|"
@@ -68,7 +69,7 @@ _NO_ANSWER = re.compile(
             r"(?:the |this |your )?(?:text|passage|context|document|article|question) (?:does not|"
             r"doesn't|cannot be|can't be|is (?:unclear|ambiguous|not clear|unanswerable))\b",
             r"not (?:mentioned|specified|stated|given|provided|enough (?:information|context))\b",
-            r"not applicable$",
+            r"not applicable$|time[ -]?out$|timed out$",
             r".*\b(?:do|did) you mean\b",
             r"(?:which|what|who|could|can|are|do|did|is|would)\b[^?]{0,80}?\byou (?:please )?"
             r"(?:clarify|specify|provide|referring|asking|looking for|talking|interested)\b",
@@ -78,7 +79,7 @@ _NO_ANSWER = re.compile(
             r"(?:information |data )?(?:is )?not available\b",
             # Thoughts, marks of a template, and what stands before the line of the answer.
             r"\W+(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|analysis|unk|s|eos|bos|endoftext|"
-            r"im_(?:start|end)|inst|redacted|blocked|object object)\W*$",
+            r"im_(?:start|end)|inst|redacted|blocked|filtered|object object)\W*$",
             r"(?:(?:okay|ok|alright|hmm+|so)\W+)?(?:the user (?:is|asks|asked|wants)|"
             r"let(?:'s| me) (?:think|see|break|analy[sz]e)|we are asked)\b",
             r"(?:sure|certainly|of course|absolutely)\W+i(?: can|'d be happy to) help\b",
