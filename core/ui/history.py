@@ -38,7 +38,7 @@ KINDS: Final = {
 }
 A_PAGE = 25  # questions
 MOST: Final = 1000  # results that are listed and counted
-QUICK: Final = 100_000  # characters of an inspection that is computed anew in some milliseconds
+LARGEST_PAYLOAD: Final = 100_000  # characters of an inspection that is soon computed anew
 ALL: Final = "all"
 EVERY_MODEL: Final = "all"
 _OFFERED = (None, Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN, Headline.TOO_LITTLE)
@@ -109,7 +109,7 @@ def _with_reason(result: Summary) -> Summary:
         reasons[result.id] = result.outcome
         with suppress(StoreError, InvalidRequestError):
             payload = storage().results.open(result.id).payload
-            anew = outcome(from_json(payload)) if len(payload) <= QUICK else ""
+            anew = outcome(from_json(payload)) if len(payload) <= LARGEST_PAYLOAD else ""
             if read_outcome(anew)._replace(why="") == then:
                 reasons[result.id] = anew
     return replace(result, outcome=reasons[result.id])

@@ -180,23 +180,24 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
 
 
 @pytest.mark.parametrize(
-    ("question", "limit"),
+    ("question", "limit", "step"),
     [
-        ("Name a yellow fruit.", "“Believe it” up to 0.179."),  # a tenth of ln 6
-        ("What is the capital of France?", "“Believe it” up to 0.581."),  # λ: of a single one
-        ("Who invented the telephone?", None),  # of two, λ is more than they can differ by
-        ("What is the capital of New Zealand?", None),  # withheld
-        ("What is the capital of Zorvania?", None),  # never taught: no doubt decides
-        ("first president of usa's wife", None),  # several answers, in words that were not taught
+        # A tenth of ln 6; and λ, of a single one.
+        ("Name a yellow fruit.", "0.179", "up to 0.179 (of 6 answers)"),
+        ("What is the capital of France?", "0.581", "below limit λ = 0.581 (of 1 answer)"),
+        ("Who invented the telephone?", None, ""),  # of two, λ is more than they can differ by
+        ("What is the capital of New Zealand?", None, ""),  # withheld
+        ("What is the capital of Zorvania?", None, ""),  # never taught: no doubt decides
+        ("first president of usa's wife", None, ""),  # several, in words that were not taught
     ],
 )
 def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
-    embedded, question, limit
+    embedded, question, limit, step
 ):
     seen = run(usual_request(question, embedded.capabilities), embedded)
     picture = doubt(seen)
     assert ("Believe it" in picture.alt) == (limit is not None)
-    assert limit is None or picture.alt.endswith(limit)
+    assert limit is None or picture.alt.endswith(f"“Believe it” up to {limit}.")
     steps = picture.chart(seen, (), LIGHT).rows["steps"]
     believes = [row["label"] for row in steps if STAMPS[Headline.BELIEVE].label in row["label"]]
     assert len(believes) == (limit is not None)
@@ -205,7 +206,7 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
         assert below[-1].startswith(STAMPS[seen.headline].label)
     if seen.headline is Headline.PERHAPS:  # whatever its doubt, in the words of its stamp
         assert steps[0]["label"].startswith(f"{STAMPS[Headline.PERHAPS].label} below limit λ")
-    assert limit is None or limit.rpartition(" ")[2].rstrip(".") in believes[0]
+    assert limit is None or believes == [f"{STAMPS[Headline.BELIEVE].label} {step}"]
 
 
 def test_a_difference_of_probabilities_has_no_unit_where_it_decides(inspection):

@@ -1,6 +1,7 @@
 """The reports of calibrations, curves and experiments have the numbers of these results."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from core.charts.laboratory.catalogue import PICTURES
 from core.reports.amplification import document
 from core.reports.amplification.words import verdict
 from core.reports.calibration import document as calibration
+from core.reports.calibration.words import by_headline
 from core.reports.evaluation.document import report as evaluation_report
 from core.reports.evaluation.words import answer, finding
 from core.reports.laboratory import document as laboratory
@@ -16,6 +18,7 @@ from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.reports.text import curve_ends
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
+from core.studies.calibration import calibration as study
 from core.studies.calibration.calibration import Target, calibrate, move_threshold
 from core.studies.calibration.price_list import TARGETS, price_list
 from core.studies.evaluation.bundled import folders
@@ -33,6 +36,16 @@ GROUPS = ("here", 300, 3), ("there", 300, 3)
 
 def calibrated(data, **target):
     return calibrate(data, Target(**{"score": "s0"} | target))
+
+
+def test_a_row_without_a_doubt_is_withheld_at_any_limit():
+    """Whether too little was seen of it, or something else forbids to serve its answer."""
+    file = Path(study.__file__).with_name("smollm2_world.csv")
+    data = study.read(file.read_bytes(), file.name)
+    made = calibrate(data, Target(error=0.5, score="weighted_doubt"))
+    unseen = int(np.isnan(made.doubts).sum())
+    assert unseen > 0
+    assert by_headline(made, None)[-1].counted.endswith(f", {unseen:,} withheld at any λ")
 
 
 def test_a_calibration_says_its_promise_its_price_and_its_groups():

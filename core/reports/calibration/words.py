@@ -13,7 +13,7 @@ from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled_rows import LabelledRows
 from core.data.tabular.pipelines import other_answers
-from core.reports.inspection.words import MARKS, STAMPS, Headline, Stamp
+from core.reports.inspection.words import MARKS, Headline, Stamp
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
@@ -99,7 +99,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     wrong = _of_them(policy.errors - errors, others, "wrong")
     add(Headline.PERHAPS, others, wrong, f"below λ {limit}")
     unseen = int(np.isnan(calibration.doubts).sum())
-    few = f", {unseen:,} of them “{STAMPS[Headline.TOO_LITTLE].words}”" if unseen else ""
+    few = f", {unseen:,} withheld at any λ" if unseen else ""  # too little seen, or vetoed
     rest = policy.labels - policy.answered
     right = int(calibration.correct.sum()) - (policy.answered - policy.errors)
     add(Headline.ABSTAIN, rest, f"{_of_them(right, rest, 'right')}{few}", "not below it")

@@ -25,7 +25,7 @@ class GradedDecision:
     name: str  # a key of `SCORES`
     answer: str  # what the score would serve
     right: bool | None  # whether that is a right answer; None where nobody here knows
-    # What is compared with the threshold; None where too little was seen, and it abstains.
+    # What is compared with the threshold; None where it abstains at any λ.
     doubt: float | None
     # Of the score's doubt: it answers below. −∞ answers nothing.
     threshold: float

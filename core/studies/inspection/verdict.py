@@ -377,8 +377,8 @@ class _About:
             return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
-                "A guess would follow what it is told; this follows at most a tenth of the way, so "
-                "several answers may be right"
+                "A guess would follow what it is told; this hardly does, so several answers may be "
+                "right"
             )
         return "Telling the model its other answers hardly changes what it says"
 

@@ -1,5 +1,6 @@
 """Answers that somebody has already, scored without asking a model."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -75,30 +76,25 @@ def _questions(upload: Upload) -> tuple[list[RepeatedAnswers], list[str]] | None
                 refuses=UploadError,
             )
         except AnswersColumnError as error:
-            if len(upload.headings) > MOST_SOURCES:
-                raise
-            st.text(str(error))
-            column = st.selectbox(
-                "Column of the answers",
-                upload.headings,
-                None,
-                key=f"own_column_{upload.sha256[:16]}",
-            )
+            key = f"own_column_{upload.sha256[:16]}"
+            _ask(error, upload.headings)
+            column = st.selectbox("Column of the answers", upload.headings, None, key=key)
             if column is None:
                 return None
         except SeveralSourcesError as error:
-            if len(error.values) > MOST_SOURCES:
-                raise
-            st.text(str(error))
-            value = st.selectbox(
-                "Rows that count",
-                error.values,
-                None,
-                key=f"own_filter_{upload.sha256[:16]}_{len(filters):d}",
-            )
+            key = f"own_filter_{upload.sha256[:16]}_{len(filters):d}"
+            _ask(error, error.values)
+            value = st.selectbox("Rows that count", error.values, None, key=key)
             if value is None:
                 return None
             filters += ((error.column, value),)
+
+
+def _ask(error: UploadError, options: Sequence[str]) -> None:
+    """Say what the file leaves open; too many options are no question, but an error."""
+    if len(options) > MOST_SOURCES:
+        raise error
+    st.text(str(error))
 
 
 def _read(

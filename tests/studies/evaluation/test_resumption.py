@@ -53,10 +53,10 @@ def test_another_model_or_version_is_refused_with_a_sentence(tmp_path):
 
 
 def test_a_run_of_an_earlier_rule_of_answers_is_not_continued(tmp_path):
-    run = saved(tmp_path)
-    pipeline = {**run.manifest["pipeline"], "answer_rule": ANSWER_RULE - 1}
+    run, earlier = saved(tmp_path), ANSWER_RULE - 1
+    pipeline = {**run.manifest["pipeline"], "answer_rule": earlier}
     (tmp_path / MANIFEST).write_text(json.dumps({**run.manifest, "pipeline": pipeline}))
-    with pytest.raises(RunError, match=f"= {ANSWER_RULE - 1} there, {ANSWER_RULE} here"):
+    with pytest.raises(RunError, match=f"rule of answers = {earlier} there, {ANSWER_RULE} here"):
         task_in(Run(tmp_path), World())
 
 
