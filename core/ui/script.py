@@ -8,7 +8,7 @@ frame.
 from core import settings
 from core.ui import frame, session, upload_places
 
-settings.share(session.signs_in() or not session.only_here())
-page = frame.draw()
+page = frame.draw()  # and no further where a setting cannot be read
+settings.share(session.has_strangers())
 upload_places.turn_to(page.url_path)
 page.run()

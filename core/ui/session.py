@@ -62,9 +62,19 @@ def alone() -> bool:
 
     Raises `SettingError` as `settings.sharing` does.
     """
+    if public():
+        return False
     if (sharing := settings.sharing()) is not Sharing.BY_ADDRESS:
         return sharing is Sharing.EVERYONE
     return not signs_in() and only_here()
+
+
+def has_strangers() -> bool:
+    """Say whether somebody else than who set the environment may use this server.
+
+    Raises `SettingError` as `settings.sharing` does.
+    """
+    return signs_in() or not (alone() and only_here())
 
 
 def only_here() -> bool:

@@ -344,7 +344,9 @@ def test_after_a_reload_what_is_still_paid_for_is_said_and_can_be_cancelled(monk
     assert not jobs and "cancel_lost" not in keys(app)
 
 
-@pytest.mark.parametrize(("said_by", "value"), [("only_here", False), ("signs_in", True)])
+@pytest.mark.parametrize(
+    ("said_by", "value"), [("only_here", False), ("alone", False), ("signs_in", True)]
+)
 def test_where_others_come_the_environments_key_is_not_for_their_servers(
     monkeypatch, said_by, value
 ):

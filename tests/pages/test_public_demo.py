@@ -55,9 +55,9 @@ def test_each_sees_only_what_it_asked_itself():
         assert [row["title"] for group in listed(page) for row in group] == [mine]
         assert said(page, "This is a public demo: the list ends with this browser session.")
     assert not listed(session("history"))
-    (result,) = pages[0].session_state["_shared_database"].results.search().results
+    (row,) = listed(pages[0])[0]
     for name in ("inspection", "amplification", "calibration"):
-        other = session(name, saved=result.id)
+        other = session(name, saved=row["id"])
         assert said(other, "This result is not here") and "leave_kept" not in keys(other)
         press(other, "close_notice")
         assert "saved" not in other.query_params

@@ -122,6 +122,21 @@ def test_a_setting_says_more_than_an_address(server, monkeypatch):
     assert session.alone() and session.owner() == THIS_COMPUTER
 
 
+def test_who_may_be_a_stranger_is_one(server, monkeypatch):
+    """To whom a key of the environment must not go: also behind a proxy of this machine."""
+    assert not session.has_strangers()
+    for variable, value in (("BELIEVE_HISTORY", "own"), ("BELIEVE_PUBLIC", "1")):
+        with monkeypatch.context() as environment:
+            environment.setenv(variable, value)
+            assert session.has_strangers() and not session.alone()
+    monkeypatch.setenv("BELIEVE_HISTORY", "everyone")
+    assert not session.has_strangers()
+    server("0.0.0.0")
+    assert session.has_strangers()
+    server(is_logged_in=False)
+    assert session.has_strangers()
+
+
 def test_who_signed_in_is_the_same_in_every_session_and_nobody_else(server):
     alice = {"is_logged_in": True, "iss": "https://a.example", "sub": "1", "email": "a@x.example"}
 
