@@ -3,10 +3,16 @@
 import functools
 import threading
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+#: Of a connection that a fork shares: a reply to one process can come to the other.
+FORKED: Final = (
+    "This process is a fork of the one that opened this model or database, and shares its "
+    "connections. Open it anew in each process."
+)
 
 
 class once(Generic[P, T]):  # a decorator

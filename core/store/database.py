@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import threading
@@ -20,6 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import StaticPool
 
 from core import settings
+from core.once import FORKED
 from core.settings import DATABASE as VARIABLE
 from core.store import migrations, schema, sqlite_file
 from core.store.errors import BUSY_SECONDS, StoreError, disappearance, full, is_lasting, sentence
@@ -85,7 +87,7 @@ class Database:
         self.unsaved: dict[str, dict[str, str | int]] = {}
         self.file: sqlite_file.OpenFile | None = None
         self._failed: tuple[float, DBAPIError] | None = None  # when a write failed last, and why
-        self._secrets = secrets
+        self._secrets, self._process = secrets, os.getpid()
         # SQLite has one writer at a time, and in memory one connection for all threads. They
         # wait in line here: SQLite itself would let them sleep and try again.
         one_connection = isinstance(engine.pool, StaticPool)
@@ -226,6 +228,8 @@ class Database:
 
     @contextmanager
     def _explain(self) -> Iterator[None]:
+        if os.getpid() != self._process:
+            raise StoreError(FORKED)
         try:
             yield
         except (DBAPIError, PoolTimeoutError, sqlite3.Error, UnicodeDecodeError) as error:

@@ -6,6 +6,7 @@ key: what `requests` raises does, so that nothing is ever raised while one of th
 
 import json
 import math
+import os
 import re
 import threading
 import time
@@ -31,6 +32,7 @@ from core.language_models.connections import LARGEST_REPLY, Fault, exceeds, exch
 from core.language_models.language_model import encodable
 from core.language_models.stopping import TooLateError, at_least, in_time
 from core.language_models.usage import Meter
+from core.once import FORKED
 
 # Seconds to connect, and between two pieces of a reply. What all of it may take, however small
 # the pieces are, stands in `stopping`.
@@ -109,7 +111,7 @@ class Service:
         self.address, self.meter = address, meter
         self._key, self._typed = key, typed  # by a person, or out of the environment
         self._idle: list[requests.Session] = []  # connections outlive the threads that made them
-        self._lock = threading.Lock()
+        self._lock, self._process = threading.Lock(), os.getpid()
         self._pinned: tuple[str | None] | None = None  # None until the name was looked up
 
     @property
@@ -140,6 +142,8 @@ class Service:
         beside: bool = False,
         free: bool = False,
     ) -> Reply:
+        if os.getpid() != self._process:
+            raise errors.ModelError(FORKED)
         base = self.address.url.removesuffix("/v1") if beside else self.address.url
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         meter = Meter() if free else self.meter
