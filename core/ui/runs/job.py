@@ -1,8 +1,9 @@
 """Long work beside the page: a thread that never touches Streamlit, and a way to stop it.
 
 A job belongs to the sessions that have asked for it: who leaves it stops it only where it is
-nobody else's. All jobs of the process take turns (`core.ui.runs.scheduler`). Where strangers share
-the server, a job ends with the last session that it belongs to.
+nobody else's. What asks a service is paid for by who started it: nobody else keeps that going. All
+jobs of the process take turns (`core.ui.runs.scheduler`). Where strangers share the server, a job
+ends with the last session that it belongs to.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
 from core.ui.runs.scheduler import Scheduler
-from core.ui.session import Session, public, this_session
+from core.ui.session import Session, owner, public, this_session
 
 T = TypeVar("T")
 
@@ -84,7 +85,8 @@ class Job(Generic[T]):
         self.error: Exception | None = None
         self._cancel = threading.Event()
         self._on_cancel = on_cancel
-        self._sessions = {this_session()}
+        self._owner = owner()
+        self._sessions = {this_session(): self._owner}  # and whose each is
         self._alone_since: float | None = None
         self._ends_with_them = public()
         self._lock = threading.Lock()
@@ -141,13 +143,19 @@ class Job(Generic[T]):
     def join(self, session: Session) -> None:
         """Let the job belong to a session, too."""
         with self._lock:
-            self._sessions.add(session)
+            self._sessions[session] = owner()
 
     def leave(self, session: Session) -> bool:
-        """Take the job from a session, and say whether others have it; `cancel` it if none."""
+        """Take the job from a session, and say whether others have it; `cancel` it if none.
+
+        Where it asks a service, others are those of the person who started it.
+        """
         with self._lock:
-            self._sessions.discard(session)
-            others = any(other.is_open for other in self._sessions)
+            self._sessions.pop(session, None)
+            others = any(
+                other.is_open and (whose == self._owner or not self.is_paid)
+                for other, whose in self._sessions.items()
+            )
         if not others:
             self.cancel()
         return others

@@ -141,6 +141,7 @@ def visitors(monkeypatch):
     ONE.is_open = TWO.is_open = True
     current = [ONE]
     monkeypatch.setattr(module, "this_session", lambda: current[0])
+    monkeypatch.setattr(module, "owner", lambda: "")
     return lambda visitor: current.__setitem__(0, visitor)
 
 
@@ -183,6 +184,22 @@ def test_who_has_closed_the_page_does_not_keep_it_from_being_stopped(gate):
     job.join(TWO)
     TWO.is_open = False
     assert not job.leave(ONE) and job.cancelling
+
+
+@pytest.mark.parametrize(
+    ("local", "whose", "goes_on"),
+    [(False, "bob", False), (False, "alice", True), (True, "bob", True)],
+)
+def test_nobody_else_keeps_what_one_pays_for_going(gate, monkeypatch, local, whose, goes_on):
+    """A stranger who waits for the same goes on without it, and keeps no other's key busy."""
+    monkeypatch.setattr(module, "owner", lambda: "alice")
+    service = SimpleNamespace(capabilities=SimpleNamespace(local=local))
+    job = Job(lambda job: gate.wait(LONG), service, on_cancel=lambda: None)
+    monkeypatch.setattr(module, "owner", lambda: whose)
+    job.join(TWO)
+    assert job.leave(TWO) and not job.cancelling
+    job.join(TWO)
+    assert job.leave(ONE) is goes_on is not job.cancelling
 
 
 # ------------------------------------------------------------------ work for nobody
