@@ -1,8 +1,8 @@
 """Run what the page Evaluation opens on: ``python -m benchmarks.bundled_runs [--write]``.
 
-Asks the embedded model 300 questions of its world, drawn at random, with ten drawn answers each, as
-in the paper, and prints what every score is worth. With ``--write`` the run takes the place of the
-bundled one; do so after every training.
+Asks the embedded model 300 questions of its world, drawn at random, as Inspection asks it, and
+prints what every score is worth. With ``--write`` the run takes the place of the bundled one; do so
+after every training.
 
 ``--number`` draws so many. ``--run FOLDER --folder NAME`` asks nothing: it bundles a finished run,
 such as the one that ``benchmarks.paper_figures`` leaves of SmolLM2. ``--again`` asks nothing
@@ -37,13 +37,13 @@ from core.studies.evaluation.run_folder import LOCK, MANIFEST, UNFINISHED, parts
 from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import read
-from core.studies.inspection.request import Reading, Request, Sampling
+from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.request import Reading
 from core.studies.inspection.serialise import recording_from_json
 from core.studies.inspection.verdict import DecisionRule
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import ANSWER_RULE
 
-SAMPLES = 10  # of a question
 MOST_ROWS, MOST = 1_000_000, 3_000_000  # bytes of a bundled run: its rows, and all of it
 
 
@@ -80,8 +80,8 @@ def main() -> None:
 
 def ask(number: int, folder: Path) -> None:
     found = draw(world_questions(), number)
-    request = Request("any", SAMPLES, sampling=Sampling.DRAWN)
     model, _ = in_its_form(open_model("embedded"))
+    request = usual_request("any", model.capabilities)
     task = Task(model, request, Reading(), usual_least_mass())
     outcome = evaluate(survey("embedded world", lambda: iter(found)), task, folder, progress)
     print(f"\n{outcome.done} questions, {outcome.failed} failed, {outcome.seconds:.0f} s")

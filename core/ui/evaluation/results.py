@@ -173,7 +173,11 @@ def _apart_from_example(pipeline: Pipeline) -> str:
     """Return how Calibration's example of the same model was asked; "" where there is none."""
     model = certified_model(pipeline.revision)
     example = default_policy(model).pipeline if model else None
-    return f" (Calibration: other rows, {_answers_of(example)})" if example else ""
+    if not example:
+        return ""
+    answers = _answers_of(example)
+    there = "" if answers == _answers_of(pipeline) else f", {answers}"
+    return f" (Calibration: other rows{there})"
 
 
 KEY = "results_scatter"
