@@ -116,12 +116,16 @@ def _with_reason(result: Summary) -> Summary:
 
 
 def _as_file(results: Sequence[Summary]) -> None:
+    """Offer the list as a table: no verdict without what the list says beside it."""
+    each = [component.outcome_of(result) for result in results]
     downloads.table(
         {
             "title": [r.title for r in results],
-            "verdict": [
-                r.outcome if (read := read_outcome(r.outcome)).stamp else read.came for r in results
-            ],
+            "verdict": [came.mark.words if came.mark else "" for came in each],
+            "what came of it": [came.came for came in each],
+            "policy": [came.policy for came in each],
+            "doubt": [component.doubt_of(came) for came in each],
+            "why": [came.why for came in each],
             "kind": [r.kind for r in results],
             "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in results],
             "model": [r.model for r in results],

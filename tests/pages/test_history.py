@@ -1,5 +1,7 @@
 """The page "History" without a browser: the list, and what can be done with a result."""
 
+import csv
+import io
 import json
 from contextlib import suppress
 
@@ -7,7 +9,7 @@ import pytest
 from streamlit.errors import StreamlitAuthError
 from streamlit.testing.v1 import AppTest
 
-from core.reports.inspection.words import STAMPS, Headline, outcome, read_outcome
+from core.reports.inspection.words import EARLIER, STAMPS, Headline, outcome, read_outcome
 from core.reports.result_files import FROM_FILE
 from core.store.results import LONGEST_TITLE, SavedResults
 from core.studies.examples import EXAMPLES
@@ -99,6 +101,21 @@ def test_a_reason_that_was_not_saved_is_found_where_it_is_the_same_today(embedde
     damaged, other, old = (row for (row,) in listed(session("history")))
     assert [row["why"] for row in (damaged, other, old)] == [NOT_SAVED, reason, reason]
     assert {row["stamp"]["label"] for row in (damaged, other, old)} == {"≈ Perhaps"}
+
+
+def test_the_file_says_no_more_than_the_list(downloaded):
+    """A word of a certificate that was replaced, and one without a promise, are marked in both."""
+    default = "default policy: ≤ 5% wrong"
+    for came in (f"Believe it (0.001 nats, λ = 1.581, {default}). Paris", "Perhaps. Paris"):
+        results().save("inspection", came, QUERY, "embedded", json.dumps(came), outcome=came)
+    save("“bare”", kind="policy")
+    file = downloaded(session("history"), "history.csv").decode("utf-8-sig")
+    rows = [list(row.values())[1:6] for row in csv.DictReader(io.StringIO(file))]
+    assert rows == [
+        ["", "", "", "", ""],
+        ["Perhaps, no promise", "Paris", "", "– not certified", ""],
+        ["Believe it", "Paris", default, "0.001 nats, λ = 1.581", EARLIER],
+    ]
 
 
 def test_words_and_kinds_find_results():

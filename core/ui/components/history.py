@@ -49,11 +49,15 @@ def history(
     return listed.get(str(result.opened)), tuple(listed[id] for id in ticked)
 
 
+def outcome_of(one: Summary) -> SavedOutcome:
+    """Return what came of a result: of what is no inspection, in its own words."""
+    is_inspection = one.kind == "inspection"
+    return read_outcome(one.outcome) if is_inspection else SavedOutcome(None, one.outcome)
+
+
 def _row(one: Summary, times: int) -> dict[str, Any]:
     """Return what a browser needs to draw a result."""
-    came = SavedOutcome(None, one.outcome)
-    if one.kind == "inspection":
-        came = read_outcome(one.outcome)
+    came = outcome_of(one)
     kind, icon = KINDS[one.kind]
     is_usual = came.policy.startswith("default")
     return {
@@ -68,8 +72,8 @@ def _row(one: Summary, times: int) -> dict[str, Any]:
         "stamp": came.mark and {"look": came.mark.look, "label": came.mark.label},
         "policy": "" if is_usual else came.policy,
         "part": _part(came),
-        "doubt": f"{came.doubt:.3f}" if is_usual and came.doubt is not None else _doubt(came),
-        "numbers": _doubt(came),
+        "doubt": f"{came.doubt:.3f}" if is_usual and came.doubt is not None else doubt_of(came),
+        "numbers": doubt_of(came),
         "why": came.why or NOT_SAVED * (is_usual and came.stamp is STAMPS[Headline.PERHAPS]),
     }
 
@@ -85,7 +89,7 @@ def _part(came: SavedOutcome) -> float | None:
     return doubt / (doubt + came.limit)
 
 
-def _doubt(came: SavedOutcome) -> str:
+def doubt_of(came: SavedOutcome) -> str:
     """Return the doubt and λ as Inspection shows them, or why no doubt was compared."""
     if came.doubt is not None and not came.policy:
         return f"{came.doubt:.2f} λ"
