@@ -53,13 +53,15 @@ def menu(offer: Callable[[], None]) -> None:
             offer()
 
 
-def report(build: Callable[[], Report], name: str, result: Result | None = None) -> None:
+def report(
+    build: Callable[[], Report], name: str, result: Result | None = None, then: str | None = None
+) -> None:
     """Offer a report as a file; it is made when somebody asks for it.
 
-    `result`: the saved one that it is of, if any.
+    `result`: the saved one that it is of, if any; `then`: what that said, if it was otherwise.
     """
     saved = result.created_at if result else None
-    warning = (result and why_unverified(result)) or ""
+    warning = " ".join(filter(None, [why_unverified(result) if result else None, then]))
     download(
         "Report (HTML)",
         lambda: to_html(build(), saved=saved, warning=warning),

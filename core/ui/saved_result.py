@@ -51,10 +51,14 @@ def open_result(kind: str) -> Result | None:
     return result
 
 
+def otherwise(result: Result, inspection: Inspection) -> str | None:
+    """Return what a saved inspection said when it was saved, if it says something else today."""
+    return words_then(result.outcome, saved_reason(result.payload), inspection)
+
+
 def say_if_otherwise(result: Result, inspection: Inspection) -> None:
     """Say what a saved inspection said when it was saved, where it says something else today."""
-    then = words_then(result.outcome, saved_reason(result.payload), inspection)
-    if then is not None:
+    if then := otherwise(result, inspection):
         with st.container(border=True, horizontal=True, vertical_alignment="center", key="then"):
             st.badge("Read otherwise today", icon=":material/history:", color="orange")
             st.text(then, width="stretch")

@@ -71,17 +71,22 @@ def test_an_inspection_opens_as_it_was_without_asking(no_model):
     assert results().search().total == 1
 
 
-def test_an_inspection_that_is_read_otherwise_today_says_what_it_said():
-    """In the words of then, with the reason of then."""
+def test_an_inspection_that_is_read_otherwise_today_says_what_it_said(downloaded):
+    """In the words of then, with the reason of then: in its report, too, and beside another."""
     press(session("inspection", q=EXAMPLES["Known"]), "ask")
     saved = results().open(only().id)
     assert badges(session("inspection", saved=saved.id)) == ["Saved result"]
     reason, perhaps = json.loads(saved.payload)["verdict"]["reason"], "Perhaps. Paris"
     results().delete(saved.id)
     results().save("inspection", "", saved.query, "embedded", saved.payload, outcome=perhaps)
-    page = session("inspection", saved=only().id)
+    page = session("inspection", saved=(old := only().id))
     assert badges(page) == ["Saved result", "Read otherwise today"]
-    assert said(page, f"It was “Perhaps” when it was saved. {reason}")
+    then = f"It was “Perhaps” when it was saved. {reason}"
+    assert said(page, then)
+    assert then in read_document(downloaded(page, "inspection_report.html")).texts
+    other = results().save("inspection", "", saved.query, "embedded", saved.payload + " ")
+    page = session("inspection", saved=other, beside=old)
+    assert badges(page) == ["Saved result", "Beside it"] and said(page, f"On the right: {then}")
 
 
 def linked(page):

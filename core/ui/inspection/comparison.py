@@ -19,7 +19,7 @@ from core.studies.inspection.serialise import from_json
 from core.ui import downloads, figures
 from core.ui.inspection.verdict import quotes, reveal, serve
 from core.ui.messages import problem
-from core.ui.saved_result import BESIDE, SAVED, why_unverified
+from core.ui.saved_result import BESIDE, SAVED, otherwise, why_unverified
 from core.ui.storage import open_saved, storage
 from core.uncertainty.scores import SCORES
 
@@ -93,8 +93,8 @@ def _both(here: Inspection, there: Inspection, result: Result) -> None:
             args=(result.id, st.query_params[SAVED]),
         )
         st.button("Close the comparison", key="beside_close", on_click=_leave)
-    if why := why_unverified(result):
-        st.text(f"On the right: {why}")
+    for sentence in filter(None, [why_unverified(result), otherwise(result, there)]):
+        st.text(f"On the right: {sentence}")
     _differences(comparison)
     _verdicts(here, there)
     _scores(here, there, comparison)

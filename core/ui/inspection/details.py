@@ -19,6 +19,7 @@ from core.ui import downloads, figures
 from core.ui.inspection.matrices import columns, pairs
 from core.ui.inspection.verdict import quotes
 from core.ui.payment import spending
+from core.ui.saved_result import otherwise
 
 
 def details(inspection: Inspection) -> None:
@@ -38,7 +39,8 @@ def details(inspection: Inspection) -> None:
 def files(inspection: Inspection, result: Result | None) -> None:
     """Offer a report, the inspection, its tables and its figures as files."""
     report = partial(reports.report, inspection, untaught=quotes(inspection))
-    downloads.report(report, "inspection", result)
+    then = otherwise(result, inspection) if result else None
+    downloads.report(report, "inspection", result, then)
     downloads.download(
         "Inspection (JSON)",
         partial(serialise.to_json, inspection),
