@@ -17,7 +17,7 @@ from core.language_models.errors import NeedsKeyError, RefusedError, Unreachable
 from core.studies.evaluation import cluster
 from core.studies.evaluation.cluster import STAGED, RayCluster, engine_on
 from core.studies.evaluation.local import local
-from core.studies.evaluation.run import RunError, evaluate
+from core.studies.evaluation.run import RunError, evaluate, pipeline_for
 from core.studies.evaluation.saved_run import Run
 from core.studies.evaluation.worker import RunControl, row_block
 from core.studies.progress import Cancelled, silent
@@ -170,13 +170,23 @@ def test_a_service_that_is_gone_ends_the_run(nodes, tmp_path, numbers):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"revision": "2"}, r"another revision there \(2\) than where the run was begun \(1\)"),
+        ({"revision": "2"}, "where the run was begun: revision = “2” there, “1” here"),
         ({"unopened": RefusedError("There is no file /x.")}, r"no model: There is no file /x\."),
     ],
 )
 def test_a_worker_without_the_model_ends_the_run(nodes, tmp_path, numbers, wrong, says):
     with pytest.raises(RunError, match=says):
         on_nodes(nodes, tmp_path / "run", replace(numbers, **wrong), number=BLOCK)
+    assert not numbers.asked
+
+
+def test_a_worker_of_another_version_ends_the_run(nodes, tmp_path, numbers, monkeypatch):
+    def newer(task):
+        return replace(pipeline_for(task), answer_rule=99)
+
+    monkeypatch.setattr(cluster, "pipeline_for", newer)
+    with pytest.raises(RunError, match=r"begun: rule of answers = \d there, 99 here\."):
+        on_nodes(nodes, tmp_path / "run", numbers, number=BLOCK)
     assert not numbers.asked
 
 

@@ -34,7 +34,8 @@ from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget
 from core.studies.evaluation.local import Engine, Task, Tick
 from core.studies.evaluation.rows import TOKENS, USED, Row
-from core.studies.evaluation.run_folder import RunError, writing
+from core.studies.evaluation.run import pipeline_for
+from core.studies.evaluation.run_folder import STAGED, RunError, writing
 from core.studies.evaluation.worker import (
     RETURNED,
     RunControl,
@@ -45,8 +46,6 @@ from core.studies.evaluation.worker import (
 )
 
 CPU, GPU = "CPU", "GPU"  # as Ray calls them
-#: Below a run's folder: what Ray has written and nobody has gathered yet.
-STAGED: Final = "ray"
 TIMES_AT_ONCE: Final = 4  # a block has so many times the questions that are asked at once
 #: Blocks that a worker is given at a time: one to ask and one to go on with. With more, those
 #: that begin first would take what is left for those that begin later.
@@ -98,7 +97,7 @@ def engine_on(
         if first is None:  # what is staged was gathered before
             shutil.rmtree(staged, ignore_errors=True)
             return
-        job = WorkerTask(opening, model.revision, task.request, task.reading, task.least_mass)
+        job = WorkerTask(opening, pipeline_for(task), task.request, task.reading, task.least_mass)
         with _connection(cluster):
             yield from _Work(cluster, staged, job, model).rows(chain([first], questions), tick)
 

@@ -36,6 +36,7 @@ FORMAT, VERSION = "believe.evaluation", 1
 PART: Final = 2_000  # questions
 TEXTS: Final = ("model", "revision", "form", "begun")  # of a manifest
 MANIFEST, UNFINISHED, LOCK = "run.json", "unfinished.jsonl", "lock"
+STAGED: Final = "ray"  # what Ray has written and nobody has gathered yet
 
 
 class RunError(Exception):
@@ -52,8 +53,18 @@ class RunFiles:
         self._lines: IO[bytes] | None = None
 
     def manifest(self) -> dict[str, Any] | None:
-        """Return what is written of the run; None where there is none yet."""
-        return manifest_of(self.folder) if (self.folder / MANIFEST).exists() else None
+        """Return what is written of the run; None where there is none yet.
+
+        Raises `RunError` where there are rows of nobody knows which questions and model.
+        """
+        if (self.folder / MANIFEST).exists():
+            return manifest_of(self.folder)
+        if parts_of(self.folder) or any((self.folder / n).exists() for n in (UNFINISHED, STAGED)):
+            raise RunError(
+                f"{self.folder} holds rows of a run whose {MANIFEST} is gone. Put it back, or "
+                "choose another folder."
+            )
+        return None
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write what the run is, in place of what was written."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from core.abstention.policy import Pipeline
 from core.codec import one_line
 from core.data.datasets.questions import Question
 from core.language_models.client.concurrency import AbandonedError
@@ -22,6 +23,7 @@ from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget, Usage
 from core.studies.evaluation.local import ENDS_A_RUN, Task, local
 from core.studies.evaluation.rows import SCHEMA, Row
+from core.studies.evaluation.run import pipeline_for
 from core.studies.evaluation.run_folder import RunError
 from core.studies.inspection.request import Reading, Request
 from core.studies.progress import Cancelled
@@ -134,7 +136,7 @@ class WorkerTask:
 
     # Opens the model there, asked in its form, within a budget.
     opening: Callable[[Budget], LanguageModel]
-    revision: str  # of the model where the run was begun: another one would answer differently
+    pipeline: Pipeline  # where the run was begun: another version would score differently
     request: Request
     reading: Reading
     least_mass: float  # See `Task`
@@ -154,12 +156,12 @@ class Worker:
         self._failure: Exception | None = None
         try:
             model = job.opening(SharedBudget(lambda used: at_the_desk("take", used)))
-            if model.revision != job.revision:
-                raise RunError(
-                    f"it has another revision there ({model.revision}) than where the run was "
-                    f"begun ({job.revision}). Install the same on every machine"
-                )
             self._task = Task(model, job.request, job.reading, job.least_mass)
+            if different := pipeline_for(self._task).differences(job.pipeline):
+                raise RunError(
+                    f"it scores otherwise there than where the run was begun: "
+                    f"{'; '.join(different)}. Install the same on every machine"
+                )
         except BudgetError as error:
             self._failure = error
         except Exception as error:  # in a table, it reaches a person as a sentence

@@ -446,6 +446,21 @@ def test_another_run_is_refused_with_what_differs(tmp_path):
     assert len(rows_of(folder)) == 3
 
 
+@pytest.mark.parametrize("left", ["rows-00000.parquet", "unfinished.jsonl", run_folder.STAGED])
+def test_rows_of_nobody_knows_which_run_are_not_taken_for_another_s(tmp_path, left):
+    """Whoever empties a folder by hand may leave some: questions of any file are “line 1”."""
+    folder, model = tmp_path / "run", World()
+    with pytest.raises(Cancelled):
+        evaluate(surveyed(questions(9)), task(World()), folder, progress_until(26))  # after 8
+    (folder / run_folder.STAGED).mkdir()
+    for path in [*folder.iterdir()]:
+        if path.name not in (left, run_folder.LOCK):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    with pytest.raises(RunError, match=r"holds rows of a run whose run\.json is gone\."):
+        evaluate(surveyed(questions(9, 7)), task(model), folder)
+    assert not model.asked and (folder / left).exists()
+
+
 def test_a_file_that_changes_before_it_is_asked_is_not_asked(tmp_path):
     """Somebody saves it while the command waits for a yes: the rows would be of others."""
     asked, model = surveyed(questions(3)), World()
