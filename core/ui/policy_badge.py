@@ -23,8 +23,8 @@ IN_USE: Final = "policy_in_use"
 ID: Final = "policy_in_use_id"  # under which it is saved
 CAUTION: Final = "policy_in_use_caution"  # where its promise does not hold, as a sentence
 UNKNOWN: Final = (
-    "Whether it holds for each group by itself was not checked: the file of a policy names no "
-    "groups. On Calibration, its labelled rows say it."
+    "Whether it holds for each group by itself is not known here: a saved policy names no groups. "
+    "On Calibration, its labelled rows say it."
 )
 NOT_CHECKED: Final = (
     "It comes from a file or from another session: nobody here checked the labels that made it."
