@@ -25,6 +25,7 @@ from core.ui.glossary import TERMS
 from core.ui.inspection import larger_model
 from core.ui.model import EMBEDDED, budget, choose, current, is_chosen, name_in_use, trial
 from core.ui.model_listing import ListedService
+from core.ui.payment import WAYS, price_key
 from core.ui.runs.job import Job, orphans
 from core.ui.session import alone, public
 from core.ui.storage import storage
@@ -142,13 +143,17 @@ def _choice() -> None:
         _take_what_is_open()
     _state()
     if BACK_ENDS[kind].is_service:
-        _limits(kind)
+        _limits(kind, name)
 
 
 def _take_what_is_open() -> None:
     """Let the model that is wanted answer once it is open; until then show how that goes."""
+    typed = model_opening.name_to_open()
     if chosen := model_opening.open_when_ready(name_in_use()):
         choose(chosen)
+        for way in WAYS:  # its whole name may be another than was typed
+            if typed and (price := st.session_state.get(price_key(typed, way))):
+                st.session_state[price_key(chosen.name, way)] = price
         _show(False)  # what it can do is said on the page, where it answers now
         st.session_state[_READY] = True
         st.rerun()
@@ -288,8 +293,8 @@ def _use(name: str, form: Form | None, key: str | None) -> None:
     model_opening.use(name, form, key)
 
 
-def _limits(kind: str) -> None:
-    """The budget and, if the person gives them, prices."""
+def _limits(kind: str, name: str) -> None:
+    """The budget and, if the person gives them, prices of this model."""
     most = settings.budget() if public() else MOST_BUDGET
     limits = budget()
     limit = st.number_input(
@@ -305,9 +310,10 @@ def _limits(kind: str) -> None:
     limits.most = min(limit, most)
     unit = BACK_ENDS[kind].price_unit
     left, right = st.columns(2)
+    read, written = (price_key(name, way) for way in WAYS)
     left.number_input(
-        f"Price per {unit:,d} tokens in", 0.0, None, 0.0, key="price_in", persist_state="session"
+        f"Price per {unit:,d} tokens in", 0.0, None, 0.0, key=read, persist_state="session"
     )
     right.number_input(
-        f"Price per {unit:,d} tokens out", 0.0, None, 0.0, key="price_out", persist_state="session"
+        f"Price per {unit:,d} tokens out", 0.0, None, 0.0, key=written, persist_state="session"
     )

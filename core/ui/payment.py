@@ -1,5 +1,7 @@
 """What a run takes: at most, said before it begins and agreed to; really, said afterwards."""
 
+from typing import Final
+
 import streamlit as st
 
 from core.language_models.language_model import LanguageModel
@@ -9,6 +11,8 @@ from core.studies import costs
 from core.studies.costs import Plan, at_most, in_money
 from core.ui import lending
 from core.ui.model import budget, current
+
+WAYS: Final = ("in", "out")  # of tokens, each with a price
 
 
 def agreement(
@@ -37,7 +41,7 @@ def agreement(
 
 def offer(model: LanguageModel, plan: Plan) -> None:
     """Say what a run will take at most: calls, tokens, money, and what the budget leaves."""
-    about = f"{model.name}: {at_most(plan, costing(plan))}"
+    about = f"{model.name}: {at_most(plan, costing(plan, model.name))}"
     if model.capabilities.local:
         st.text(about)
         return
@@ -59,12 +63,17 @@ def _remainder(requests: int) -> str:
     return f" {left:,} calls are left in the budget.{over if requests > left else ''}"
 
 
-def costing(tokens: Usage) -> str:
-    """Return what tokens cost at the prices that the person gave; nothing without prices."""
-    prices = st.session_state.get("price_in") or 0.0, st.session_state.get("price_out") or 0.0
-    return in_money(tokens, prices, price_unit(current().name))
+def price_key(name: str, way: str) -> str:
+    """Return where the session has what tokens of a model cost, one of `WAYS`."""
+    return f"price_{way}_{name}"
 
 
-def spending(used: Usage) -> str:
-    """Say what was really used of a service."""
-    return costs.spending(used, costing(used))
+def costing(tokens: Usage, name: str) -> str:
+    """Return what tokens of a model cost at the prices given for it; nothing without prices."""
+    read, written = (st.session_state.get(price_key(name, way)) or 0.0 for way in WAYS)
+    return in_money(tokens, (read, written), price_unit(name))
+
+
+def spending(used: Usage, name: str) -> str:
+    """Say what was really used of a model of a service."""
+    return costs.spending(used, costing(used, name))

@@ -11,6 +11,7 @@ from core.reports.inspection.words import QUICK
 from core.store.database import Database
 from core.store.results import SavedResults
 from core.studies.inspection.quick_look import ANSWERS
+from core.ui.payment import price_key
 from core.ui.storage import storage
 from tests.language_models.openai_server import serving
 from tests.sessions import (
@@ -377,8 +378,8 @@ def test_what_was_really_used_stands_beside_the_scores(page):
 
     with serving("none", after=counted) as server:
         chosen(page, server)
-        page.number_input(key="price_in").set_value(3.0)
-        page.number_input(key="price_out").set_value(5.0).run()
+        for way, price in (("in", 3.0), ("out", 5.0)):
+            page.number_input(key=price_key(server.name, way)).set_value(price).run()
         probes, told = len(server.exchanges), len(tokens)
         most = offer(page)
         assert said(page, " at your prices. ")
@@ -396,6 +397,22 @@ def test_what_was_really_used_stands_beside_the_scores(page):
         press(page, "pay_inspection")  # the two more come on top
         calls = len(server.exchanges) - probes
         assert used(page).startswith(f"{calls:,} calls, ")
+
+
+def test_each_model_has_prices_of_its_own(page):
+    """What one costs says nothing of another, nor of what was paid for another before."""
+    with serving("none") as cheap, serving("none") as dear:
+        chosen(page, cheap)
+        page.number_input(key=price_key(cheap.name, "in")).set_value(3.0).run()
+        press(page, "pay_inspection")
+        cost = used(page).rpartition(", ")[2]
+        assert cost.endswith(" at your prices.")
+        chosen(page, dear)
+        assert offer(page) and not said(page, " at your prices")
+        page.number_input(key=price_key(dear.name, "in")).set_value(3000.0).run()
+        assert said(page, " at your prices. ")
+        page.query_params["saved"] = history()[0].id
+        assert used(page.run()).endswith(cost)
 
 
 def test_on_this_machine_calls_cost_nothing_and_that_is_said(page):

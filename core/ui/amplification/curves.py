@@ -152,6 +152,8 @@ def _draw(so_far: Callable[[list[Amplification]], object], found: Sequence[Curve
 
 def draw_usage(found: Sequence[CurveOrReason]) -> None:
     """Say what curves have taken of a service, if they have asked one."""
-    each = [one.used for one in found if isinstance(one, Amplification) and one.used]
-    if each:
-        st.text(f"Used for these curves: {spending(sum(each, Usage()))}")
+    paid = [(one.used, one.model) for one in found if isinstance(one, Amplification) and one.used]
+    if paid:
+        used, models = sum((each for each, _ in paid), Usage()), {model for _, model in paid}
+        name = models.pop() if len(models) == 1 else ""  # which has no price
+        st.text(f"Used for these curves: {spending(used, name)}")

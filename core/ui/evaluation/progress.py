@@ -72,7 +72,7 @@ def about_run(run: Run, state: State) -> None:
         form = f"Asked in the form {run.manifest['form']}."
         st.text("\n".join([*reading_in(run.manifest), form]))
     if state.used:
-        st.text(f"Used for these rows: {spending(state.used)}")
+        st.text(f"Used for these rows: {spending(state.used, run.pipeline.model)}")
 
 
 def watch(listed: ListedRun, model: LanguageModel | None) -> bool:

@@ -164,7 +164,7 @@ def _calls(recording: Recording) -> None:
     if recording.used is not None:
         st.text(
             "The calls below were split into requests, and answered from the cache where "
-            f"possible. Used of the service: {spending(recording.used)}"
+            f"possible. Used of the service: {spending(recording.used, recording.model)}"
         )
     st.dataframe(
         {

@@ -55,7 +55,7 @@ def scores(inspection: Inspection) -> None:
 def cost(recording: Recording) -> str:
     """Say what a recording took: of a service, or of this machine."""
     if recording.used is not None:
-        return f"Used for all scores together: {spending(recording.used)}"
+        return f"Used for all scores together: {spending(recording.used, recording.model)}"
     return f"{calls(len(recording.calls))} to the model on this machine, for all scores together."
 
 

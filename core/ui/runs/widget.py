@@ -290,7 +290,8 @@ def _say_why(job: Job[Any], cancelled: str | None) -> None:
         st.text(cancelled)
     if job.asks is not None and job.is_paid:
         used = job.asks.meter.usage
+        cost = costing(used, job.asks.name)
         st.text(
-            f"Used so far: {costs.spending(used, costing(used), ended=False)} Requests in flight "
+            f"Used so far: {costs.spending(used, cost, ended=False)} Requests in flight "
             "may still be billed. Answers received are saved."
         )
