@@ -15,13 +15,22 @@ from numpy.typing import NDArray
 
 from core.charts.shapes import FilledShape, Shape, shape
 from core.charts.theme import Chart, Palette, by, ink_on, lines_apart, mix, pairs, share, theme
-from core.codec import count_of, no_more, one_line
+from core.codec import no_more, one_line
 from core.once import once
 from core.studies.inspection.conditional_rows import ConditionalRows
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping_rule import GrowthPoint
-from core.studies.inspection.verdict import CERTIFIED, INFORMED, SCORE, Decision, Headline
+from core.studies.inspection.verdict import (
+    CERTIFIED,
+    INFORMED,
+    MOST_TO_KEEP,
+    SCORE,
+    Decision,
+    Headline,
+    largest_that_stands,
+    scale_end,
+)
 from core.uncertainty.scores import SCORES
 
 # A matrix shows at most this many clusters, the likeliest; the page says so.
@@ -44,11 +53,12 @@ def doubt_scale(
 ) -> FilledShape:
     """Where this question's doubt lies: which side of λ, and beside which known questions.
 
-    The bar is solid as far as the doubt is certified, hollow as far as it is estimated. A doubt
-    beyond the scale stands at its end, with its number. `references` are other questions in short,
-    and their doubts. Above, steps say what is said from which doubt on: the rule of the verdict.
-    What may be believed is darker than the rest that is answered. Neither side has a colour where
-    an answer of low doubt is withheld; no λ is there where no doubt matters.
+    The bar is solid as far as the doubt is certified, which a line beneath says, and hollow as far
+    as it is estimated. A doubt beyond the scale stands at its end, with its number. `references`
+    are other questions in short, and their doubts. Above, steps say what is said from which doubt
+    on: the rule of the verdict. What may be believed is darker than the rest that is answered.
+    Neither side has a colour where an answer of low doubt is withheld; no λ is there where no
+    doubt matters.
     """
     rule, score = inspection.verdict.rule, inspection.verdict.score
     too_little = inspection.verdict.decision is Decision.TOO_LITTLE
@@ -56,11 +66,10 @@ def doubt_scale(
     limit = rule.value if rule else inspection.information_threshold
     estimated = 0.0 if value is None else value
     finite = math.isfinite(limit)
-    far = limit if finite else 0.0  # a doubt beyond five times λ stands at the end of the scale
-    within = (5 * far if far < 0 else -math.inf), (5 * far if far > 0 else math.inf)
-    doubts = [min(max(estimated, within[0]), within[1]), *(doubt for _, doubt in references)]
-    lowest = 1.08 * min(3 * far, 0.0, *doubts)
-    widest = 1.08 * max(3 * far if far > 0 else 0.3, *doubts)
+    far = limit if finite else 0.0
+    others = [1.08 * doubt for _, doubt in references]
+    lowest = min(-scale_end(-far, -estimated, least=0.0), *others, 0.0)
+    widest = max(scale_end(far, estimated), *others, 0.0)
     if not math.isfinite(widest - lowest):
         lowest, widest = 0.0, 1.0
     span = widest - lowest
@@ -95,15 +104,15 @@ def doubt_scale(
         rows["left" if seen - lowest > 0.4 * span else "right"].append(
             _text(seen, 31, name, palette.text)
         )
-        part, gap = (solid - lowest) / span, (seen - solid) / span
-        if part > 0 and gap > _ROOM * (1 if part > _ROOM else 2):  # for it and the other label
-            side = rows["left" if part > _ROOM else "right"]
-            side.append(_text(solid, 31, f"at least {no_more(certified)}", palette.text))
+        if rows["solid"]:
+            words = f"solid: at least {no_more(certified)}, certified"
+            rows["right"].append(_text(lowest, 48, words, palette.text))
     elif too_little:
         words = "this question: too little was seen to say"
         rows["right"].append(_text(lowest, 31, words, palette.text))
+    top = 70 if rows["solid"] else 53
     for i, (name, doubt) in enumerate(references):
-        text = _text(doubt, 53 + 19 * i, name, palette.muted)
+        text = _text(doubt, top + 19 * i, name, palette.muted)
         rows["others"].append(text)
         rows["left" if doubt - lowest > 0.4 * span else "right"].append(text)
     title = SCORES[score].symbol
@@ -113,12 +122,11 @@ def doubt_scale(
         rule is not None and not decides
     ):  # one of both: a telephone has no room for more
         title += "; does not decide here"
-    elif rows["solid"]:
-        title += "; solid: certified"
     what = _FOLLOWS if score == SCORE else SCORES[score].title.lower()
     title = f"doubt: {what}\n{title}"
     ends = {"lowest": lowest, "widest": widest}
-    return FilledShape(_scale_of_doubt(len(references), len(steps), title, palette), rows, ends)
+    height = top - 7 + 19 * len(references)
+    return FilledShape(_scale_of_doubt(height, len(steps), title, palette), rows, ends)
 
 
 def _steps(
@@ -149,10 +157,12 @@ def _steps(
     if believed is None:
         than = "below" if inspection.doubt_decides else "than"
         return [(lowest, f"{less} {than} {limit}"), *steps]
-    of = f" (of {count_of(inspection.evidence.answers, 'answer')})"  # on which it depends
     if believed >= border:
-        return [(lowest, f"{_BELIEVE} below {limit}{of}"), *steps]
-    first = (lowest, f"{_BELIEVE} up to {believed:.3f}{of}")
+        alone = " (1 answer)" * (inspection.evidence.answers == 1)  # of several, less
+        return [(lowest, f"{_BELIEVE} below {limit}{alone}"), *steps]
+    is_share = believed == largest_that_stands(inspection.evidence.answers)
+    why = f", {A_TENTH}" if is_share else ""
+    first = (lowest, f"{_BELIEVE} up to {believed:.3f}{why}")
     return [first, (believed, f"{perhaps} below {limit}"), *steps]
 
 
@@ -170,12 +180,12 @@ def _text(at: float, height: float, label: str, colour: str) -> dict[str, Any]:
 
 
 @once
-def _scale_of_doubt(references: int, steps: int, title: str, palette: Palette) -> Shape:
+def _scale_of_doubt(height: int, steps: int, title: str, palette: Palette) -> Shape:
     """Return the shape of a scale from `lowest` to `widest`, parameters; heights are in pixels.
 
     The data of each layer are named as in `_MARKS`. `title` has two lines.
     """
-    height, above = 46 + 19 * references, _STEP * steps + 10
+    above = _STEP * steps + 10
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[alt.ExprRef("lowest"), alt.ExprRef("widest")], nice=False),
@@ -222,12 +232,12 @@ _MARKS = (
     *("zones", "steps", "stairs", "line", "solid", "hollow", "this", "others"),
     *("left", "right"),
 )
-_ROOM = 0.3  # for a label, of the width
 _STEP = 18  # pixels of a line above the scale, which says what is said from there on
 _AXIS = 54  # pixels of an axis with its title
 BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
 _FOLLOWS = "how far it follows what it is told"
 _BELIEVE, _PERHAPS = "✓ Believe it", "≈ Perhaps"  # as on stamps
+A_TENTH = f"1/{1 / MOST_TO_KEEP:.0f} of the most possible"  # how far one of several is believed
 _SIDES, _UNDECIDED = ("answered", "? I don’t know"), ("less doubt", "more doubt")
 
 

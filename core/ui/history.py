@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.abstention.policy import NOT_VERIFIED
+from core.data.world.normal_form import counting_signs, normal_form
 from core.reports.inspection.words import STAMPS, Headline, outcome, read_outcome
 from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
@@ -137,13 +138,18 @@ def _as_file(results: Sequence[Summary]) -> None:
 def _of_one_question(results: Sequence[Summary]) -> list[list[Summary]]:
     """Return results by what was asked of which model, each group at the place of its latest.
 
-    What a file says was asked was not asked here.
+    Questions that differ in case and marks alone are one. What a file says was asked was not asked
+    here.
     """
     groups: dict[Hashable, list[Summary]] = {}
     for each in results:
-        same = each.kind, each.title, each.query, each.model
+        same = each.kind, _as_one(each.title), _as_one(each.query), each.model
         groups.setdefault((*same, each.outcome.startswith(NOT_VERIFIED)), []).append(each)
     return list(groups.values())
+
+
+def _as_one(text: str) -> Hashable:
+    return normal_form(text), *counting_signs(text)
 
 
 def _of_model(groups: list[list[Summary]]) -> list[list[Summary]]:

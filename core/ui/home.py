@@ -13,7 +13,7 @@ from core.studies.inspection.taught_questions import has_taught_words
 from core.studies.questions import questions
 from core.ui import frame, model, model_opening
 from core.ui.components.challenge import challenge as draw_challenge
-from core.ui.components.lanes import lanes
+from core.ui.components.lanes import lanes, own_answer
 from core.ui.components.presentation import OWN_QUESTION, presentation
 from core.ui.components.suggestions import suggest
 from core.ui.folds import fold
@@ -144,7 +144,7 @@ def _numbers(lanes: list[Lane]) -> None:
     st.dataframe(
         {
             "question": [one.question for one in lanes],
-            "its own answer": [one.own for one in lanes],
+            "its own answer": [own_answer(one) for one in lanes],
             "told": [one.told for one in lanes],
         }
         | {

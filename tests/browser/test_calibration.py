@@ -139,7 +139,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     choose(page, "What value 2 means", "The answer is wrong")
     expect(outcome(page)).to_contain_text("Guaranteed")
     expect(number(page, "answers")).to_have_text(f"{CERTIFIED / ROWS:.1%}")
-    expect(page.locator(".line.movable")).to_have_text(f"limit λ {FOUND}")
+    expect(page.locator(".answered")).to_have_text(f"answered below limit λ {FOUND}")
 
     slider = page.get_by_role("slider")
     slider.focus()
@@ -364,7 +364,8 @@ def test_the_threshold_is_dragged_in_the_histogram_and_falls_back_into_its_place
     at_rest(page)
     with_the_example(page)
     chart, line = page.get_by_role("img", name="Histogram of"), page.locator(".line.movable")
-    certified = line.inner_text()
+    limit = page.locator(".answered")
+    certified = limit.inner_text()
     moved = page.locator(".st-key-moved")
 
     def drag(x):
@@ -388,7 +389,7 @@ def test_the_threshold_is_dragged_in_the_histogram_and_falls_back_into_its_place
     drag(home + 0.002)
     page.mouse.up()
     expect(moved).to_have_count(0)
-    expect(line).to_have_text(certified)
+    expect(limit).to_have_text(certified)
     at_rest(page)
     asked = page.locator(".margin .withheld .open").first
     question = asked.inner_text()

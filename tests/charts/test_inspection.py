@@ -184,7 +184,7 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
         if is_served:  # the rule, in the words of the stamps; darker as far as it is believed
             limit = inspection.verdict.rule.value
             assert steps == {
-                f"{STAMPS[Headline.BELIEVE].label} up to {believed:.3f} (of 2 answers)": 0,
+                f"{STAMPS[Headline.BELIEVE].label} up to {believed:.3f}, {charts.A_TENTH}": 0,
                 f"{STAMPS[Headline.PERHAPS].label} below limit λ = {limit:.3f}": believed,
                 STAMPS[Headline.ABSTAIN].label: limit,
             }
@@ -225,13 +225,13 @@ def test_a_single_answer_that_nothing_certifies_has_no_limit(embedded):
 def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
     inspection = INSPECTIONS[10]
     assert 0 < inspection.certified_bound <= inspection.compared_doubt
-    for less in (0.1, 0.6):  # its label stands right and left of where it ends
+    for less in (0.1, 0.6):
         scores = inspection.scores | {CERTIFIED: Score(less, less, "a")}
         scale = charts.doubt_scale(replace(inspection, scores=scores), (), LIGHT)
         *_, solid, hollow = rows_of(scale, "end")
         assert (solid["x"], solid["end"]) == (0, less)
         assert (hollow["x"], hollow["end"]) == (less, inspection.compared_doubt)
-        assert placed(scale)[f"at least {less:.3f}"] == less
+        assert placed(scale)[f"solid: at least {less:.3f}, certified"] == 0
 
 
 @pytest.mark.parametrize(

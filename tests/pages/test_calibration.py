@@ -247,8 +247,8 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         f"Answers {policy.answered / policy.labels:.1%} of questions like these. At most 5% of the "
         "answers are wrong (90% sure)."
     )
-    together = f"All groups together: {policy.errors / policy.answered:.1%} of the answered."
-    assert said(app, f"{default_caution()} Its other ") and said(app, together)
+    together = f"Of {policy.answered:,} answered, {policy.errors:,} are wrong."
+    assert said(app, f"{together} {default_caution()} Its other ")
     belief = default_policy().belief
     perhaps, wrong = policy.answered - belief.answered, policy.errors - belief.errors
     right = data.correct[SCORE].sum() - (policy.answered - policy.errors)
@@ -671,11 +671,11 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
-    worst = f"Not for every group: of “hard”, {wrong} of {wrong} answered are wrong. Its other "
-    rest = f"{ROWS - RIGHT - wrong} are withheld. All groups together: "
-    rest += f"{share(wrong, RIGHT + wrong)} of the answered."
+    together = f"Of {RIGHT + wrong} answered, {wrong} are wrong. Not for every group: "
+    worst = f"of “hard”, {wrong} of {wrong} answered are wrong. "
+    rest = f"Its other {ROWS - RIGHT - wrong} are withheld."
     assert not by_headline(app)  # nobody knows how the scores were made: none decides there
-    assert said(app, f"{worst}{rest}")
+    assert said(app, f"{together}{worst}{rest}")
     alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong, "
     assert pictures(app)[0] == f"{alone}{ROWS - RIGHT - wrong} withheld"
     choose(app, "source_", NO_COLUMN)

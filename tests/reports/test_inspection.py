@@ -183,8 +183,8 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
     ("question", "limit", "step"),
     [
         # A tenth of ln 6; and λ, of a single one.
-        ("Name a yellow fruit.", "0.179", "up to 0.179 (of 6 answers)"),
-        ("What is the capital of France?", "0.581", "below limit λ = 0.581 (of 1 answer)"),
+        ("Name a yellow fruit.", "0.179", "up to 0.179, 1/10 of the most possible"),
+        ("What is the capital of France?", "0.581", "below limit λ = 0.581 (1 answer)"),
         ("Who invented the telephone?", None, ""),  # of two, λ is more than they can differ by
         ("What is the capital of New Zealand?", None, ""),  # withheld
         ("What is the capital of Zorvania?", None, ""),  # never taught: no doubt decides

@@ -8,12 +8,16 @@ import pytest
 
 from core.abstention.metrics import auroc
 from core.charts.theme import LIGHT
+from core.data.world.facts import facts
 from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTIONS
 from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, picture_of
+from core.studies.calibration.first_calibration import example
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.results import measure_run, read_results
 from core.studies.evaluation.saved_run import Run
 from core.studies.evaluation.score_comparison import compare
+from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.verdict import SCORE
 from core.studies.laboratory.bundled import results_of
 from tests.charts.drawing import check, drawn
 
@@ -21,7 +25,7 @@ FOUND = {
     "estimator": (HELD, "218 answers"),
     "missing_mass": (HELD, "0 of 200"),
     "theorem": (BROKEN, "44 of 160"),
-    "hallucination": (WEAK, "1.74 nats"),
+    "hallucination": (WEAK, "272 of 303"),
     "deciding": (BROKEN, "17 of 30"),
     "yielding": (WEAK, "41%"),
     "related": (WEAK, "92%"),
@@ -77,6 +81,22 @@ def test_one_question_is_not_enough_for_what_is_claimed_of_all():
     assert claim.rule(several).word == WEAK
     several.drawn["questions"] = 2
     assert claim.rule(several).word == HELD
+
+
+def test_the_guess_that_is_drawn_is_the_middle_one_of_those_withheld():
+    """By a rule, not by hand; and the card counts both kinds."""
+    rows, doubts = example(), example().doubts[SCORE]
+    withheld = (rows.sources == "never seen") & ~(doubts < default_policy().threshold)
+    worded = {fact.question for fact in facts()}
+    here = sorted(
+        (doubts[i], rows.queries[i]) for i in np.flatnonzero(withheld) if rows.queries[i] in worded
+    )
+    ruling = (claim := CLAIMS["What does a hallucination look like?"]).rule(found(claim))
+    assert found(claim).drawn["question"] == here[len(here) // 2][1]
+    assert not found(claim).drawn["right"][0], "as nearly all of them are"
+    wrong = sum(not right for right in rows.correct[SCORE][withheld])
+    assert ruling.meaning.endswith(f"; {withheld.sum() - wrong} of them were right")
+    assert ruling.consequence.endswith("Of the 31 not withheld, 30 are wrong.")
 
 
 def test_a_guess_may_go_unnoticed(embedded):

@@ -16,8 +16,10 @@ from core.studies.laboratory.deciding import TITLES, Factor
 
 HEIGHT = 210  # pixels of a picture, all of it: the cards of a row are alike
 MOST_ANSWERS = 6
+LONGEST_VALUE = 4  # characters of a setting below its mark
 NO_TICKS: dict[str, Any] = {"ticks": False, "domain": False}
 PLAIN: dict[str, Any] = {"fontSize": 12, "fontWeight": "normal"}
+EXACT = 0.001  # nats: what an estimate is off by that counts as exact
 OURS, COUNTS, UNSEEN, LIMITS = "this program", "counting alone", "not seen yet", "its limits"
 
 
@@ -27,9 +29,9 @@ def estimator(content: PictureContent, palette: Palette) -> Chart:
     counts = min((v for name, v in error.items() if name != "Algorithm 1"), key=lambda v: v[-1])
     lines = {OURS: error["Algorithm 1"], COUNTS: counts}
     every = [value for line in lines.values() for value in line if value > 0]
-    y = on_logarithms("error", min(every), max(every))
+    y = on_logarithms("error, nats", min(every), max(every))
     columns = {name: CurveColumns([v or None for v in line]) for name, line in lines.items()}
-    looks: dict[str, Any] = {"muted": [COUNTS], "height": HEIGHT, "room": 0}
+    looks: dict[str, Any] = {"muted": [COUNTS], "height": HEIGHT, "room": 0, "exact": EXACT}
     return curves(content["k"], columns, palette, x="answers", y=y, **looks)
 
 
@@ -48,8 +50,8 @@ def theorem(content: PictureContent, palette: Palette) -> Chart:
     points = pd.DataFrame({name: content["points"][each] for each, name in of.items()}).dropna()
     most = 1.05 * max(0.1, points["information"].max())
     below = pd.DataFrame({"information": [0.0, most], "divergence": [0.0, most]})
-    x = alt.X("information:Q", title="doubt", scale=alt.Scale(domain=[0, most], nice=False))
-    y = alt.Y("divergence:Q", title="distance from the truth", axis=alt.Axis(tickCount=4))
+    x = alt.X("information:Q", title="doubt, nats", scale=alt.Scale(domain=[0, most], nice=False))
+    y = alt.Y("divergence:Q", title="distance from truth, nats", axis=alt.Axis(tickCount=4))
     breaks = {"test": "datum.divergence < datum.information", "value": palette.epistemic}
     layers = (
         alt.Chart(below).mark_area(color=palette.epistemic, opacity=0.15).encode(x=x, y=y),
@@ -93,27 +95,30 @@ def deciding(content: PictureContent, palette: Palette) -> Chart:
         if setting == TITLES[Factor.SAMPLING]:
             continue  # its other rule stands under the temperatures, too
         others = [
-            verdict(content, part)
-            for part, usual in zip(values["kept"], values["usual"], strict=True)
+            (verdict(content, part), value)
+            for part, usual, value in zip(
+                values["kept"], values["usual"], values["values"], strict=True
+            )
             if not usual
         ]
         name = setting.removesuffix(" k").removesuffix(" τ")
         if setting in draws and searches:
             name = f"{name}, if drawn"
-        rows += [(name, place, word) for place, word in enumerate(others)]
+        rows += [(name, at, *each) for at, each in enumerate(others)]
     looks = {KEPT: palette.primary, CHANGED: palette.epistemic}
     fills = {KEPT: palette.primary, CHANGED: palette.background}
-    marks = alt.Chart(pd.DataFrame(rows, columns=["setting", "place", "is"])).mark_point(
-        size=110, strokeWidth=2, opacity=1
-    )
+    data = pd.DataFrame(rows, columns=["setting", "place", "is", "value"])
+    data["value"] = data["value"].where(data["value"].str.len() <= LONGEST_VALUE, "")
+    base = alt.Chart(data)
     y = alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labelLimit=150, **NO_TICKS))
-    chart = marks.encode(
-        x=alt.X("place:Q", axis=None, scale=alt.Scale(zero=False, padding=12)),
-        y=y,
-        color=contrast(alt.Color, "is:N", looks),
-        fill=contrast(alt.Fill, "is:N", fills),
+    x = alt.X("place:Q", axis=None, scale=alt.Scale(zero=False, padding=12))
+    marks = base.mark_point(size=110, strokeWidth=2, opacity=1).encode(
+        x=x, y=y, color=contrast(alt.Color, "is:N", looks), fill=contrast(alt.Fill, "is:N", fills)
     )
-    return theme(chart.properties(autosize=AUTOSIZE), palette)
+    labels = base.mark_text(dy=14, fontSize=11, color=palette.muted).encode(
+        x=x, y=y, text=alt.Text("value:N")
+    )
+    return theme((marks + labels).properties(autosize=AUTOSIZE), palette)
 
 
 def quarters(content: PictureContent) -> list[tuple[str, float]]:
@@ -128,7 +133,12 @@ def quarters(content: PictureContent) -> list[tuple[str, float]]:
 def yielding(content: PictureContent, palette: Palette) -> Chart:
     """How many facts never give way, in quarters of all by the overlap of Section 3.1."""
     rows = quarters(content)
-    x = alt.X("held:N", sort=None, title="how firm by that reason", axis=alt.Axis(labelAngle=0))
+    x = alt.X(
+        "held:N",
+        sort=None,
+        title="how firm it calls a quarter of the facts",
+        axis=alt.Axis(labelAngle=0),
+    )
     top = [0, min(1.0, 1.25 * max([0.1, *(value for _, value in rows)]))]
     base = alt.Chart(pd.DataFrame(rows, columns=["held", "share"])).encode(
         x=x, y=alt.Y("share:Q", **share("facts that resist", domain=top, tickCount=4))

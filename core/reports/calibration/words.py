@@ -83,6 +83,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     if policy is None or policy.method != "ltt" or no_use(policy):
         return []
     from core.charts.calibration import number as in_words  # Altair takes long to load
+    from core.charts.inspection import A_TENTH
 
     limit = in_words(policy.threshold)  # which a λ that is moved by hand leaves where it is
     marks = MARKS[verdict.rule_of(policy).error is not None]
@@ -93,7 +94,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
-        rule = f"hardly moved by other answers; at most {percent(belief.target_error)} wrong"
+        rule = f"up to {A_TENTH}; ≤ {percent(belief.target_error)} wrong"
         add(Headline.BELIEVE, believed, _of_them(errors, believed, "wrong"), rule)
     others = policy.answered - believed
     wrong = _of_them(policy.errors - errors, others, "wrong")
@@ -102,7 +103,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     few = f", {unseen:,} withheld at any λ" if unseen else ""  # too little seen, or vetoed
     rest = policy.labels - policy.answered
     right = int(calibration.correct.sum()) - (policy.answered - policy.errors)
-    add(Headline.ABSTAIN, rest, f"{_of_them(right, rest, 'right')}{few}", "not below it")
+    add(Headline.ABSTAIN, rest, f"{_of_them(right, rest, 'right')}{few}", "from there on")
     return shares
 
 
@@ -357,16 +358,17 @@ def caution(every: ByGroup) -> str:
 
 
 def proportion(every: ByGroup) -> str:
-    """Say how much of the group that `caution` names is withheld, and what is wrong in all.
+    """Say what is wrong in all, then `caution`, and how much of the group it names is withheld.
 
     "" where it names none.
     """
-    if (worst := _worst(every)) is None or every.policy is None:
+    policy = every.policy
+    if (worst := _worst(every)) is None or policy is None:
         return ""
     withheld = worst.queries - worst.answered
-    others = f"Its other {withheld:,} are withheld. " if withheld else ""
-    error = every.policy.errors / every.policy.answered
-    return f"{others}All groups together: {error:.1%} of the answered."
+    others = f" Its other {withheld:,} are withheld." if withheld else ""
+    together = f"Of {policy.answered:,} answered, {policy.errors:,} are wrong."
+    return f"{together} {caution(every)}{others}"
 
 
 def _worst(every: ByGroup) -> Group | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -11,13 +11,16 @@ from core.charts.laboratory.pictures import PictureContent
 from core.charts.theme import Chart, Palette
 from core.codec import count_of
 from core.data.world.facts import Band
+from core.once import once
 from core.reports.report import Picture
+from core.studies.calibration.first_calibration import example
+from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.recorder import LIKELIEST
 from core.studies.inspection.request import Sampling
-from core.studies.inspection.verdict import largest_that_stands
+from core.studies.inspection.verdict import SCORE, largest_that_stands
 from core.studies.laboratory.deciding import TITLES, Factor
 from core.studies.laboratory.experiment import Finding
 
-EXACT: Final = 0.001  # nats: what an estimate is off by that counts as exact
 HELD, WEAK, BROKEN = "Holds", "Holds in part", "Does not hold"
 _WEAK: Final = 0.3  # a rank correlation below it
 _SEARCH: Final = Sampling.LIKELIEST.value
@@ -46,7 +49,7 @@ class LaboratoryClaim:
 
 def _estimator(finding: Finding) -> Ruling:
     k, error = finding.drawn["k"], np.array(finding.drawn["error"]["Algorithm 1"], float)
-    far = [at for at, off in enumerate(error) if not off < EXACT]
+    far = [at for at, off in enumerate(error) if not off < cards.EXACT]
     first = far[-1] + 1 if far else 0
     if first == len(k):
         meaning = f"of error after {k[-1]:,} answers"
@@ -54,8 +57,8 @@ def _estimator(finding: Finding) -> Ruling:
     return Ruling(
         HELD,
         f"{k[first]:,} answers",
-        f"are enough for an error below {EXACT} nats",
-        "Near the limit of doubt, ask for more answers.",
+        f"drawn at random bring the error below {cards.EXACT} nats, the line across",
+        f"A verdict looks at the {LIKELIEST} likeliest instead: near its limit, ask for more.",
     )
 
 
@@ -85,8 +88,8 @@ def _theorem(finding: Finding) -> Ruling:
     )
     breaks = [below for below, divergence in by_documents if divergence is not None]
     consequence = (
-        "Low doubt proves nothing. High doubt means far from the truth where right answers are "
-        f"independent: there it held on all {total:,}. In the documents they are not."
+        f"It held on all {total:,} where right answers are independent; in the documents they are "
+        "not. Low doubt is no proof: “Believe it” rests on wrong answers counted on Calibration."
     )
     return Ruling(
         BROKEN if any(breaks) else HELD if breaks else WEAK,
@@ -108,9 +111,32 @@ def _hallucination(finding: Finding) -> Ruling:
     meaning = f"of doubt; an answer that stands has {stands:.2f} at most"
     if not seen:
         return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
-    # One question, chosen by hand: of others, and of lists that were never taught, some are not.
-    consequence = "This guess is withheld. Not every one is: see “never seen” on Calibration."
-    return Ruling(WEAK, number, meaning, consequence)
+    guesses = _guesses()
+    meaning = f"guesses at what was never taught are withheld; {guesses.right:,} of them were right"
+    consequence = (
+        f"Here is the one in the middle by doubt: {information:.2f} nats. Of the "
+        f"{guesses.answered:,} not withheld, {guesses.wrong:,} are wrong."
+    )
+    number = f"{guesses.withheld:,} of {guesses.withheld + guesses.answered:,}"
+    return Ruling(WEAK if guesses.wrong else HELD, number, meaning, consequence)
+
+
+class _Guesses(NamedTuple):
+    """What becomes of guesses at facts that were never taught, in the bundled labelled example."""
+
+    withheld: int
+    right: int  # of these
+    answered: int
+    wrong: int  # of these
+
+
+@once
+def _guesses() -> _Guesses:
+    rows, limit = example(), default_policy().threshold
+    is_guess = rows.sources == Band.NEVER_SEEN.value
+    right, answered = rows.correct[SCORE][is_guess], rows.doubts[SCORE][is_guess] < limit
+    counts = (~answered, right & ~answered, answered, ~right & answered)
+    return _Guesses(*(int(np.count_nonzero(each)) for each in counts))
 
 
 def _deciding(finding: Finding) -> Ruling:
@@ -140,7 +166,7 @@ def _deciding(finding: Finding) -> Ruling:
 def _yielding(finding: Finding) -> Ruling:
     value, low, _ = finding.drawn["intervals"]["overlap with the large components"]
     (_, least), *_, (_, most) = cards.quarters(finding.drawn)
-    meaning = f"of the facts that it calls firmest resist, {least:.0%} of the loosest"
+    meaning = f"of the facts called firmest resist, {least:.0%} of the loosest"
     number, heart = f"{most:.0%}", Band.BY_HEART.value
     facts = zip(finding.drawn["band"], finding.drawn["turns"], strict=True)
     resist = [turns is None for band, turns in facts if band == heart]
@@ -158,10 +184,13 @@ def _scores(finding: Finding) -> Ruling:
     # Held weakly at most: the lists that were never taught, where it errs, are not asked here.
     word = BROKEN if None in (low, high) or not low > high else WEAK  # by no more than chance
     questions = count_of(finding.drawn["questions"], "question")
-    meaning = f"of pairs of {questions}: the wrong one is doubted more; by entropy {other:.0%}"
+    meaning = (
+        f"of pairs of a right and a wrong answer: the wrong one is doubted more ({questions}); by "
+        f"entropy, {other:.0%}"
+    )
     consequence = (
-        "Many right answers alone are no reason for doubt. Evaluation also asks lists that were "
-        "never taught: it finds less there, and no lead is shown."
+        "Many right answers alone are no reason for doubt. Among lists that were never taught, "
+        "which Evaluation also asks, no lead is shown."
         if word is not BROKEN
         else "Mutual information is not shown to be a better ground for a verdict than entropy."
     )

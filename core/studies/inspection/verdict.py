@@ -221,6 +221,12 @@ def largest_that_stands(clusters: int) -> float:
     return MOST_TO_KEEP * math.log(max(clusters, 2))
 
 
+def scale_end(limit: float, doubt: float, *, least: float = 0.3) -> float:
+    """Return where the scale of doubt ends: behind 3 λ and a doubt up to 5 λ, in its unit."""
+    most = 5 * limit if limit > 0 else math.inf
+    return 1.08 * max(3 * limit if limit > 0 else least, min(doubt, most))
+
+
 def belief_limit(
     scores: Mapping[str, Score], clusters: int, rule: DecisionRule | None, others: Others = ()
 ) -> float | None:

@@ -26,7 +26,9 @@ from core.studies.progress import Progress, silent
 from core.uncertainty.joint import from_table
 from core.uncertainty.validation import Floats
 
-QUESTION: Final = "What is the official language of Liechtenstein?"  # never seen in training
+#: Of the guesses at facts never seen in training that the bundled labelled example withholds, asked
+#: as the catalogue words them, the one in the middle by doubt.
+QUESTION: Final = "On which continent is Eritrea?"
 
 
 @once

@@ -64,7 +64,7 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
     _headlines(words.by_headline(calibration, belief_of(policy)))
     if caution:
         with st.container(key="caution"):
-            st.text(f"{caution} {words.proportion(result.groups)}")
+            st.text(words.proportion(result.groups))
     offers()
     weaker = policy.promise.removeprefix(policy.of_error)
     if not is_example(calibration.data):  # of which it is said beneath

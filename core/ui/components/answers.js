@@ -34,10 +34,13 @@ function answers(lane, words) {
     resize(restBar, rest, words.other);
     resize(toldBar, share.told, lane.told, at ? "" : lane.told); // before, it is one of the model's own
     toldBar.className = at ? "part told" : "part own";
-    const [before, now] = [lane.steps[0].own, share.own].map(percent);
-    const from = before === now ? [] : [element("span", { class: "before" }, `${before} → `)];
-    own.replaceChildren(`${lane.own} `, ...from, now);
-    told.textContent = at ? toldBar.title : "";
+    const moved = (name, shares) => {
+      const [before, now] = shares.map(percent);
+      const from = before === now ? [] : [element("span", { class: "before" }, `${before} → `)];
+      return [`${name} `, ...from, now];
+    };
+    own.replaceChildren(...moved(lane.own, [lane.steps[0].own, share.own]));
+    told.replaceChildren(...(at ? moved(lane.told, [lane.steps[0].told, share.told]) : []));
     const listed = otherBars.filter((_, i) => share.others[i] >= LEAST_LISTED);
     const said = `${[ownBar, ...listed, toldBar, restBar].map(({ title }) => title).join(", ")}.`;
     bar.setAttribute("aria-label", `${lane.question} ${said}`);

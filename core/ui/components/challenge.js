@@ -70,6 +70,7 @@ function draw(root, { cases, measures, widest, words }) {
       const well = answers === one.right;
       good += well;
       limit.style.left = `${(100 * threshold) / widest}%`;
+      limit.parentElement.style.setProperty("--limit", limit.style.left);
       dot.style.left = `${(100 * doubt) / widest}%`;
       const said = answers ? words.answers : words.withholds;
       decision.textContent = `${well ? "✓" : "✗"} ${said} ${one.right ? words.right : words.wrong}`;

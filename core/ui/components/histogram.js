@@ -20,12 +20,13 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
     }
   }
   const band = element("div", { class: "band" });
-  const label = element("span");
-  const line = element("div", { class: places.movable ? "line movable" : "line" }, label);
+  const line = element("div", { class: places.movable ? "line movable" : "line" }, element("span", {}, words.withheld));
   const origin = element("div", { class: "line certified" });
   const veil = element("div", { class: "veil" });
   plot.append(veil, band, origin, line);
   const falls = places.rows[0] > places.rows.at(-1); // larger scores are surer, and answered
+  const answered = element("div", { class: "answered" }); // as on the scale of doubt of an inspection
+  for (const each of [plot, answered]) each.classList.toggle("falls", falls);
   if (certified === null) origin.hidden = true;
   else origin.style.left = across(places.values[certified]);
   const axis = element("div", { "aria-hidden": "true" },
@@ -40,6 +41,7 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   const parts = element("div", { class: "histogram" },
     element("div", { class: "key" }, element("span", { class: "plain" }, words.scale), element("span", { class: "right" }, words.right),
       element("span", { class: "wrong" }, words.wrong), element("span", { class: "pale" }, words.pale)),
+    answered,
     element("div", { class: "framed" }, counts(), plot));
 
   function show(at) {
@@ -47,8 +49,9 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
     line.style.left = across(value);
     veil.style.left = falls ? "0" : across(value);
     veil.style.right = falls ? `calc(100% - ${across(value)})` : "0";
-    line.classList.toggle("late", value / 2 - low / 2 > 0.6 * span);
-    label.textContent = `${words.threshold} ${places.texts[at]}`;
+    line.classList.toggle("late", falls || value / 2 - low / 2 > 0.8 * span);
+    plot.style.setProperty("--limit", across(value));
+    answered.textContent = `${falls ? words.above : words.below} ${places.texts[at]}`;
   }
 
   function under(event) {

@@ -32,14 +32,16 @@ function draw(root, { groups, words, now }, send, setState) {
       element("div", { class: result.stamp?.look === "doubt" ? "came untold" : "came", title: result.came }, result.came),
       element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}` }, result.stamp.label)] : []),
         ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])),
-      element("div", { class: "doubt", title: result.numbers }, ...(result.part === null ? [] : [scale(result.part)]), element("span", {}, result.doubt),
+      element("div", { class: "doubt", title: result.numbers }, ...(result.part === null ? [] : [scale(result)]), element("span", {}, result.doubt),
         ...(result.why ? [element("div", {}, result.why)] : [])));
   }
 
-  const scale = (part) => {
-    const dot = element("span", { class: part < 0.5 ? "" : "above" });
+  const scale = ({ part, limit }) => {
+    const dot = element("span", { class: part < limit ? "" : "above" });
+    const track = element("div", { class: "track" }, dot);
     dot.style.left = `${100 * part}%`;
-    return element("div", { class: "track" }, dot);
+    track.style.setProperty("--limit", `${100 * limit}%`);
+    return track;
   };
 
   const fold = (older, times) => {
@@ -52,7 +54,7 @@ function draw(root, { groups, words, now }, send, setState) {
   };
 
   root.append(element("div", { class: "head", "aria-hidden": true },
-    ...["", ...words.columns].map((name) => element("span", {}, name))));
+    ...["", ...words.columns, words.doubt].map((name) => element("span", {}, name))));
   let list, last;
   for (const [latest, ...before] of groups) {
     const name = day(new Date(latest.at));

@@ -1,6 +1,6 @@
 """Saved results as rows: what was asked, what came of it, when, and of which model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.reports.inspection.words import STAMPS, Headline, SavedOutcome, read_outcome
 from core.store.results import Summary
+from core.studies.inspection.verdict import scale_end
 from core.ui.components.registration import nothing, register
 
 mount = register("history")
@@ -16,10 +17,12 @@ WORDS: Final = {
     "tick": "Tick",
     "ticked": "Tick one to rename it, two inspections to compare, or any to delete",
     "open": "Open",
-    "columns": ["question", "answer", "verdict", "doubt in nats (line: λ)"],
+    "columns": ["question", "answer", "verdict"],
     "today": "Today",
     "yesterday": "Yesterday",
 }
+SCALE: Final = "doubt, 0–{:.1f} nats, line λ"
+NATS: Final = "nats"
 TIMES: Final = "asked {} times"
 NOT_SAVED: Final = "open it to see why"  # of what earlier versions saved
 #: Of each kind its name, and the icon that its page has in the navigation.
@@ -40,11 +43,10 @@ def history(
     """
     listed = {one.id: one for one in chain.from_iterable(groups)}
     ticked = [id for id in (st.session_state.get(key) or {}).get("ticked") or [] if id in listed]
-    content = {
-        "groups": [[_row(one, len(group)) for one in group] for group in groups],
-        "words": WORDS,
-        "now": ticked,
-    }
+    read = {one.id: outcome_of(one) for one in listed.values()}
+    most = widest_scale(came for came in read.values() if _is_measured(came))
+    rows = [[_row(one, read[one.id], most, len(group)) for one in group] for group in groups]
+    content = {"groups": rows, "words": {**WORDS, "doubt": SCALE.format(most)}, "now": ticked}
     result = mount(data=content, key=key, on_opened_change=nothing, on_ticked_change=nothing)
     return listed.get(str(result.opened)), tuple(listed[id] for id in ticked)
 
@@ -55,9 +57,8 @@ def outcome_of(one: Summary) -> SavedOutcome:
     return read_outcome(one.outcome) if is_inspection else SavedOutcome(None, one.outcome)
 
 
-def _row(one: Summary, times: int) -> dict[str, Any]:
-    """Return what a browser needs to draw a result."""
-    came = outcome_of(one)
+def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str, Any]:
+    """Return what a browser needs to draw a result, its doubt on a scale from 0 to `most`."""
     kind, icon = KINDS[one.kind]
     is_usual = came.policy.startswith("default")
     return {
@@ -70,23 +71,24 @@ def _row(one: Summary, times: int) -> dict[str, Any]:
         "times": TIMES.format(times),
         "came": came.came,
         "stamp": came.mark and {"look": came.mark.look, "label": came.mark.label},
-        "policy": "" if is_usual else came.policy,
-        "part": _part(came),
+        "policy": came.policy,
+        "part": min(max(came.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(came) else None,
+        "limit": came.limit / most,
         "doubt": f"{came.doubt:.3f}" if is_usual and came.doubt is not None else doubt_of(came),
         "numbers": doubt_of(came),
         "why": came.why or NOT_SAVED * (is_usual and came.stamp is STAMPS[Headline.PERHAPS]),
     }
 
 
-def _part(came: SavedOutcome) -> float | None:
-    """Return where a doubt lies from 0 to endless, λ in the middle; None without one.
+def _is_measured(came: SavedOutcome) -> bool:
+    """Whether a doubt lies on the scale: in nats, with a λ that is on it, too."""
+    return came.doubt is not None and bool(came.policy) and came.unit == NATS and came.limit > 0
 
-    However large, no two look alike. A λ of 0 or below has no middle between it and 0.
-    """
-    if came.doubt is None or came.limit <= 0:
-        return None
-    doubt = max(came.doubt, 0.0)
-    return doubt / (doubt + came.limit)
+
+def widest_scale(outcomes: Iterable[SavedOutcome]) -> float:
+    """Return where one scale for all these doubts ends, as that of an inspection does."""
+    widest = (scale_end(came.limit, came.doubt or 0.0) for came in outcomes)
+    return max(widest, default=1.0)
 
 
 def doubt_of(came: SavedOutcome) -> str:
@@ -96,6 +98,8 @@ def doubt_of(came: SavedOutcome) -> str:
     if came.doubt is not None:
         numbers = f"{came.doubt:.3f} {came.unit}, λ = {came.limit:.3f}"
         return numbers.replace("inf", "∞").replace("-", "−")
-    if came.stamp is None or came.came == STAMPS[Headline.UNTAUGHT].reason:  # which says why
+    if came.stamp is None:
         return ""
+    if came.came == STAMPS[Headline.UNTAUGHT].reason:
+        return "– does not decide here"
     return "– not decided" if came.stamp.look == "unsure" else "– not certified"

@@ -30,6 +30,7 @@ OTHER_WORDS: Final = "It was not taught these words"
 WRONG: Final = ", and is wrong"
 TO_THE_TRUTH: Final = "{} gives way to the truth"
 LONGEST: Final = 24  # characters of an answer in a reason
+MADE_UP: Final = "(made up)"  # in place of such an answer, which no page shows unasked
 WORDS: Final = {
     "control": "Contradict it",
     "valuetext": "told {} times",
@@ -54,14 +55,24 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
     stamp = MARKS[lane.promises][lane.headline]
     return {
         "question": lane.question,
-        "own": lane.own,
+        "own": own_answer(lane),
         "told": lane.told,
-        "others": lane.others,
+        "others": [MADE_UP] * len(lane.others) if conceals(lane) else lane.others,
         "prompt": f"Told: “One answer to the question is {lane.told}.”",
         "steps": [{"own": step.own, "told": step.told, "others": step.others} for step in steps],
         "stamp": {"look": stamp.look, "label": stamp.label, "words": stamp.words},
         "why": _why(lane),
     }
+
+
+def conceals(lane: Lane) -> bool:
+    """Whether the model was taught nothing near the question; see `Inspection.conceals`."""
+    return lane.headline is Headline.UNTAUGHT
+
+
+def own_answer(lane: Lane) -> str:
+    """Return the model's own answer as a page names it."""
+    return MADE_UP if conceals(lane) else lane.own
 
 
 def _why(lane: Lane) -> str:

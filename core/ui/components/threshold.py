@@ -16,7 +16,9 @@ mount = register("threshold", "histogram", "curve", "margin")
 BESIDE: Final = 5  # rows on each side of a threshold
 WORDS: Final = {
     "control": "Answer more, or fewer",
-    "threshold": "limit λ",
+    "below": "answered below limit λ",
+    "above": "answered above limit λ",
+    "withheld": "? I don’t know",
     "back": "Back to its place",
     "answers_label": "Answers",
     "wrong_label": "Wrong among them",

@@ -24,6 +24,7 @@ from core.studies.inspection.taught_questions import WORLD_OF, TaughtPosition
 from core.studies.inspection.verdict import SCORE, Decision
 from core.ui import figures, model_opening
 from core.ui.calibration import policy
+from core.ui.glossary import TERMS
 from core.ui.inspection import larger_model
 from core.ui.inspection.form import ask_as_typed, ask_instead
 from core.ui.inspection.recordings import example_inspection
@@ -43,14 +44,14 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
     with st.container(border=True, key="verdict"):
         if inspection.read_as:
             _read_as(inspection.read_as, live=live)
-        # A doubt that decides nothing stands with the made-up answer, for who wants to see it.
-        words, scale = st.columns(2) if quotes(inspection) else (st.container(), None)
+        words, scale = st.columns(2)
         with words, st.container(key="verdict_words"):
             _in_words(inspection, live=live)
-        if scale:
-            with scale:
-                references = _others(inspection) if _comparable(inspection) else ()
-                figures.show(reports.doubt(inspection, references), "doubt")
+        with scale:
+            references = _others(inspection) if _comparable(inspection) else ()
+            st.markdown("**How much doubt**", help=TERMS["Doubt"])
+            figures.show(reports.doubt(inspection, references), "doubt")
+        _afterwards(inspection)
         if inspection.conceals:  # what says more comes before what is made up
             larger_model.offer(inspection)
             with st.container(horizontal=True):
@@ -66,8 +67,17 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
                     )
 
 
+def _afterwards(inspection: Inspection) -> None:
+    """Say whether the answer is right where that is known: no verdict rests on it."""
+    if judgement := judge(inspection):
+        with st.container(key="truth", gap="xsmall"):
+            st.text("Afterwards, unseen by the verdict:")
+            for sentence in truth(judgement, inspection):
+                st.text(sentence)
+
+
 def _in_words(inspection: Inspection, *, live: bool) -> None:
-    """Say what to do with the answer, why, and whether it is right where that is known."""
+    """Say what to do with the answer, and why."""
     if source := source_sentence(inspection):
         st.text(source)
     serve(inspection)
@@ -82,10 +92,6 @@ def _in_words(inspection: Inspection, *, live: bool) -> None:
         _mend(inspection)
     for sentence in reasons(inspection, quotes=quotes(inspection), measured=False):
         st.text(sentence)
-    if judgement := judge(inspection):
-        with st.container(key="truth", gap="xsmall"):
-            for sentence in truth(judgement, inspection):
-                st.text(sentence)
 
 
 def _read_as(sentence: str, *, live: bool) -> None:
