@@ -27,7 +27,7 @@ from core.ui.model import EMBEDDED, budget, choose, current, is_chosen, name_in_
 from core.ui.model_listing import ListedService
 from core.ui.payment import WAYS, price_key
 from core.ui.runs.job import Job, orphans
-from core.ui.session import alone, public
+from core.ui.session import public
 from core.ui.storage import storage
 
 OPEN: Final = "picker_open"
@@ -77,9 +77,7 @@ def before() -> bool:
                 else "."
             )
         )
-        # Of several people, nobody may end another's.
-        jobs = orphans() if alone() else []
-        if jobs:
+        if jobs := orphans():
             st.text("What was asked there is still asked, and paid for, until it ends.")
         with st.container(horizontal=True):
             if jobs:

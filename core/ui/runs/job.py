@@ -65,6 +65,8 @@ class Job(Generic[T]):
         How far it is, as its last progress call said.
     partial : T or None
         The newest intermediate result that it handed out.
+    owner : str
+        Who started it, and pays, by `core.ui.session.owner`.
 
     Raises `BusyError` when there are too many already.
     """
@@ -85,8 +87,8 @@ class Job(Generic[T]):
         self.error: Exception | None = None
         self._cancel = threading.Event()
         self._on_cancel = on_cancel
-        self._owner = owner()
-        self._sessions = {this_session(): self._owner}  # and whose each is
+        self.owner = owner()
+        self._sessions = {this_session(): self.owner}  # and whose each is
         self._alone_since: float | None = None
         self._ends_with_them = public()
         self._lock = threading.Lock()
@@ -153,7 +155,7 @@ class Job(Generic[T]):
         with self._lock:
             self._sessions.pop(session, None)
             others = any(
-                other.is_open and (whose == self._owner or not self.is_paid)
+                other.is_open and (whose == self.owner or not self.is_paid)
                 for other, whose in self._sessions.items()
             )
         if not others:
@@ -208,8 +210,9 @@ _JOBS: Final[weakref.WeakSet[Job[Any]]] = weakref.WeakSet()
 
 
 def orphans() -> list[Job[Any]]:
-    """Return the jobs that ask a service for pages of which none is open any more."""
-    under_way = [job for job in list(_JOBS) if job.is_paid and not (job.done or job.cancelling)]
+    """Return one's own jobs that ask a service for pages of which none is open any more."""
+    own = [job for job in list(_JOBS) if job.is_paid and job.owner == owner()]
+    under_way = [job for job in own if not (job.done or job.cancelling)]
     return [job for job in under_way if not any(each.is_open for each in [*job._sessions])]
 
 

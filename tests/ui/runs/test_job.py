@@ -332,5 +332,8 @@ def test_what_asks_a_service_for_closed_pages_alone_is_told_from_the_rest(gate, 
 
     lost, _, _ = job(is_open=False), job(is_open=True), job(is_open=False, local=True)
     assert orphans() == [lost]
+    monkeypatch.setattr(module, "owner", lambda: "somebody else")
+    assert orphans() == []  # of several people, nobody ends another's
+    monkeypatch.setattr(module, "owner", lambda: "")
     lost.cancel()
     assert orphans() == []
