@@ -8,6 +8,7 @@ import altair as alt
 
 from core.charts.shapes import FilledShape
 from core.charts.theme import Chart
+from core.codec import one_line
 
 Figure = Chart | FilledShape
 
@@ -18,7 +19,8 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 def alone(chart: Figure, title: str, subtitle: str = "") -> Figure:
     """Make a chart speak for itself outside the page: a width, a title, the question."""
-    return chart.properties(width=WIDTH, title=alt.TitleParams(title, subtitle=subtitle[:100]))
+    below = one_line(subtitle, 100)  # that a part is missing shows
+    return chart.properties(width=WIDTH, title=alt.TitleParams(title, subtitle=below))
 
 
 def to_roomy_svg(chart: Figure) -> bytes:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -207,6 +208,18 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
     if seen.headline is Headline.PERHAPS:  # whatever its doubt, in the words of its stamp
         assert steps[0]["label"].startswith(f"{STAMPS[Headline.PERHAPS].label} below limit λ")
     assert limit is None or believes == [f"{STAMPS[Headline.BELIEVE].label} {step}"]
+
+
+def test_the_scale_of_a_policy_that_nobody_checked_is_marked_as_a_file(embedded):
+    seen = run(usual_request("What is the capital of France?", embedded.capabilities), embedded)
+    for from_file, title in ((False, "Doubt"), (True, "Not verified: Doubt")):
+        policy = replace(default_policy(), from_file=from_file)
+        picture = doubt(run_again(seen.recording, policy=policy))
+        assert picture.title == title and "“Believe it” up to" in picture.alt
+        assert picture.figure(LIGHT, "x" * 101).to_dict()["title"] == {
+            "text": title,
+            "subtitle": f"{'x' * 99}…",
+        }
 
 
 def test_a_difference_of_probabilities_has_no_unit_where_it_decides(inspection):

@@ -102,7 +102,7 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
         limit = inspection.belief_limit
         if limit is not None:
             alt = f"{alt} “{words.STAMPS[Headline.BELIEVE].words}” up to {limit:.3f}."
-    return Picture("Doubt", alt, charts.doubt_scale, (inspection, references))
+    return Picture(f"{words.mark(rule)}Doubt", alt, charts.doubt_scale, (inspection, references))
 
 
 def _prompt(row: AnswerRow) -> str:

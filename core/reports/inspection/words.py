@@ -311,7 +311,7 @@ def caveat(inspection: Inspection) -> str | None:
         both = f"; of these and “{perhaps}” together, "
         overall = f"{both}{percent(rule.error)}" if rule.error is not None else ""
         return (
-            f"{_mark(rule)}Of all answers marked “{believe}”, at most "
+            f"{mark(rule)}Of all answers marked “{believe}”, at most "
             f"{percent(rule.belief.target_error)} are wrong{overall} "
             f"({percent(LEAST_CONFIDENCE)} sure)."
         )
@@ -321,7 +321,7 @@ def caveat(inspection: Inspection) -> str | None:
         why = "no smaller share could be certified for this model"
         if not rule.origin.startswith(DEFAULT):  # a policy of one's own names a target of its own
             why = f"“Believe it” takes {percent(LARGEST_ERROR)} at most"
-        of = f"{_mark(rule)}Of such answers to questions like the labelled ones"
+        of = f"{mark(rule)}Of such answers to questions like the labelled ones"
         return f"{of}, up to {percent(rule.error)} are wrong: {why}."
     if inspection.stands:
         return None
@@ -330,8 +330,9 @@ def caveat(inspection: Inspection) -> str | None:
     return "To believe it, what it is told would have to change less of what it says."
 
 
-def _mark(rule: DecisionRule) -> str:
-    return f"{NOT_VERIFIED}: " if rule.origin.startswith(NOT_VERIFIED) else ""
+def mark(rule: DecisionRule | None) -> str:
+    """Return what stands before all that a policy says which nobody here checked."""
+    return f"{NOT_VERIFIED}: " if rule and rule.origin.startswith(NOT_VERIFIED) else ""
 
 
 def _no_certificate(inspection: Inspection) -> str:
