@@ -93,7 +93,8 @@ class Exchange:
 
 @dataclass
 class Server:
-    """A running server. `exchanges` holds every request that came in, in order.
+    """A running server. `exchanges` holds every request that came in, in order, but
+    those of what there is: `listings`.
 
     `latency` and `faults` (see `serving`) may be changed while it runs. `watch` is called with
     each exchange twice: when it came in, and when its reply was sent.
@@ -102,6 +103,7 @@ class Server:
     base_url: str
     model: str
     exchanges: list[Exchange] = field(default_factory=list)
+    listings: list[str] = field(default_factory=list)
     latency: float = 0.0
     faults: FaultReporter = None
     watch: Callable[[Exchange], None] = lambda exchange: None
@@ -150,6 +152,7 @@ def serving(
     port: int = 0,
     tls=None,
     models: object = None,
+    tags: object = None,
     memory: dict | None = None,
     **written,
 ) -> Iterator[Server]:
@@ -168,6 +171,7 @@ def serving(
     after : changes a reply before it is sent.
     tls : an `ssl.SSLContext`.
     models : what ``GET /v1/models`` replies; by default the one it has.
+    tags : what Ollama's ``GET /api/tags`` replies.
     memory : where replies are kept, for requests that are equal to an earlier one.
     written : how it answers, see `_Desk`.
     """
@@ -195,16 +199,18 @@ def serving(
                 raise
 
         def do_GET(self) -> None:
-            exchange = Exchange(self.path, {}, dict(self.headers), self.client_address[1], "ok")
-            with lock:
-                server.exchanges.append(exchange)
+            server.listings.append(self.path)
             found = {"object": "list", "data": [{"id": name}]} if models is None else models
             status, text = 200, json.dumps(found).encode()
             sent = self.headers.get("Authorization", "").removeprefix("Bearer ")
             if key is not None and sent != key:
                 status, text = 401, _error(f"Incorrect API key provided: {sent}")
+            elif self.path == "/api/tags" and tags is not None:
+                text = json.dumps(tags).encode()
             elif self.path != "/v1/models" or models == "none":
                 status, text = 404, _error("Not Found")
+            elif models == "broken":
+                status, text = 500, _error("Internal error")
             self.send_response(status)
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()

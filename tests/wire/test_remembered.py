@@ -1,11 +1,14 @@
 """What was found out about a server is kept: the next process need not ask, and notices changes."""
 
+import json
+
 import pytest
 
+from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.backends.openai import model
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client.stack import with_layers
-from core.language_models.errors import RefusedError
+from core.language_models.errors import OtherModelError, RefusedError
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
 from tests.language_models.openai_server import END, serving
@@ -86,3 +89,62 @@ def test_what_was_kept_by_another_version_is_not_misread(process, calls):
             OpenAICompatible(server.rest).canonical_name, '{"format": 0, "chat": true}'
         )
         assert END in process(server.rest).revision
+
+
+def llama_cpp(file, size=96576768):
+    """List a model as its server does, which answers to any name."""
+    return {"data": [{"id": file, "owned_by": "llamacpp", "meta": {"n_vocab": 3, "size": size}}]}
+
+
+def vllm(root):
+    return {"data": [{"id": "embedded", "object": "model", "root": root}]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (llama_cpp("/m/a.gguf"), llama_cpp("/m/b.gguf"), "; /m/a.gguf, 96576768 bytes"),
+        (llama_cpp("NAME", 7), llama_cpp("NAME", 8), "; 7 bytes"),
+        (vllm("org/a"), vllm("org/b"), "; org/a"),
+    ],
+)
+def test_other_weights_behind_the_same_name_are_another_model(
+    before, after, says, process, monkeypatch
+):
+    """Else a policy of the one would decide for the other, with its promise."""
+    models = {}
+    with serving("none", models=models) as server:
+        models |= json.loads(json.dumps(before).replace("NAME", server.model))
+        first = process(server.rest)
+        assert first.revision.endswith(says)
+        assert process(server.rest).sample("Q: Name a mammal. A:", 1)  # the same, seen again
+        models |= json.loads(json.dumps(after).replace("NAME", server.model))
+        asked = len(server.exchanges)
+        recalled = process(server.rest)
+        monkeypatch.setattr(model, "LOOK_AGAIN", -1.0)  # as a minute later
+        for each in (recalled, first, first):
+            with pytest.raises(OtherModelError, match="has other weights behind this name now"):
+                each.sample("Q: Name a bird. A:", 1)
+        assert len(server.exchanges) == asked, "nobody asked the other model for an answer"
+        assert process(server.rest).revision != first.revision
+
+
+def test_an_ollama_tag_that_is_filled_anew_is_another_model(process):
+    tags = {"models": [{"name": "a:4b", "digest": "0" * 64}, {"name": "b:latest", "digest": ""}]}
+    listed = {"data": [{"id": "a:4b", "owned_by": "library"}, {"id": "b:latest"}]}
+    with serving("none", models=listed, tags=tags) as server:
+        tags["models"][1] |= {"name": f"{server.model}:latest", "digest": "1f" * 32}
+        first = process(server.rest).revision
+        assert first.endswith(f"; {'1f' * 6}")
+        tags["models"][1]["digest"] = "2e" * 32
+        with pytest.raises(OtherModelError, match="has other weights"):
+            process(server.rest).sample("Q: Name a mammal. A:", 1)
+        assert process(server.rest).revision.endswith(f"; {'2e' * 6}")
+
+
+@pytest.mark.parametrize("models", ["none", "broken", {"data": [{"id": "b"}, {"id": "c"}]}])
+def test_a_server_that_does_not_tell_its_weights_is_believed(models, process):
+    with serving("none", models=models) as server:
+        revision = process(server.rest).revision
+        assert revision.endswith(f"{server.model}-{EmbeddedModel().revision}")
+        assert process(server.rest).sample("Q: Name a mammal. A:", 1)

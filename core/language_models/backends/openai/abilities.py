@@ -36,7 +36,7 @@ OPTIONAL = ("top_logprobs", "logprobs", "seed", "stop", "top_p", "temperature")
 class OpenAIAbilities(StoredAbilities):
     """How to speak to a server, and what it does then."""
 
-    FORMAT: ClassVar[int] = 3  # since 3, draws were compared across seeds
+    FORMAT: ClassVar[int] = 4  # since 4, the weights are part of it where a server tells them
 
     chat: bool = False  # Chat completions instead of completions
     echo: bool = False  # whether it scores given text, as exactly as what it sampled itself
@@ -67,6 +67,7 @@ class OpenAIAbilities(StoredAbilities):
     # The text of the token that ends its answers, if it reads it as that token; else "".
     end: str = ""
     stated: str = ""  # the model that it says it is
+    weights: str = ""  # what it says of the weights behind that name
     remarks: tuple[str, ...] = ()  # what was found out besides, in sentences
 
     @property

@@ -50,6 +50,8 @@ TOO_LONG = re.compile(
 LOADING = re.compile(r"\b(loading|warming up|starting|not ready|initiali[sz]ing)\b", re.IGNORECASE)
 # What services say to whoever has to pay first: no other request helps.
 UNPAID = re.compile(r"insufficient.(quota|balance|credit|fund)|credit balance", re.IGNORECASE)
+# What xAI and Google say with status 400 of a key.
+WRONG_KEY = re.compile(r"\b(incorrect|invalid) api.?key\b|\bapi.?key (is )?(not |in)valid\b", re.I)
 COOLING = re.compile(r"no deployments? available|cool.?down", re.IGNORECASE)  # of a proxy
 # What llama.cpp says with status 500 of a grammar that it cannot follow: it never will.
 GRAMMAR = re.compile(r"\bgrammar\b", re.IGNORECASE)
@@ -129,9 +131,9 @@ class Service:
         """
         return self._ask("POST", path, body, beside=beside, free=free)
 
-    def get(self, path: str) -> Reply:
-        """Return the JSON that stands at an address, as `post` does."""
-        return self._ask("GET", path, None)
+    def get(self, path: str, *, beside: bool = False) -> Reply:
+        """Return the JSON that stands at an address, as `post` does; it is never counted."""
+        return self._ask("GET", path, None, beside=beside, free=True)
 
     def _ask(
         self,
@@ -232,7 +234,8 @@ class Service:
         explanation, field = _words(parsed, data)
         words = self.without_key(explanation)
         shown = one_line(words, LONGEST_WORDS)
-        if status == 401 or (status == 403 and not FILTERED.search(words)):
+        is_of_key = status == 401 or (status == 400 and WRONG_KEY.search(words))
+        if is_of_key or (status == 403 and not FILTERED.search(words)):
             variable = self.address.key_variable
             if self._key:
                 error = errors.refused_key(self.host, variable, typed=self._typed)

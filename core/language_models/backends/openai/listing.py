@@ -3,9 +3,12 @@
 The names are a stranger's words. They are shown, and sent back as they came, and nothing else.
 """
 
+from typing import Any
+
+from core.codec import one_line
 from core.language_models.backends.openai.address import key_for, read_address
 from core.language_models.backends.openai.http import Rejection, Service
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, NeedsKeyError, RefusedError
 from core.language_models.usage import Meter
 
 MOST = 1000  # names
@@ -30,6 +33,41 @@ def model_names(url: str, key: str | None = None) -> tuple[str, ...]:
     if not names:
         raise ModelError(f"{address.host} does not list its models. Type the name of one.")
     return tuple(names[:MOST])
+
+
+def weights_of(service: Service, model: str) -> str:
+    """Return what a server says of the weights behind a name; "" where it says no more than that.
+
+    llama.cpp answers to any name; others can be started anew behind one (vLLM, with a name of one's
+    own), or filled anew (Ollama, by ``pull`` and ``create``).
+
+    Raises `TemporaryError` for what may pass.
+    """
+    listed = _entries(service, "/models", "data")
+    own = [entry for entry in listed if entry.get("id") == model] or listed[: len(listed) == 1]
+    entry = own[0] if own else {}
+    meta, names = entry.get("meta"), [entry.get("root")]
+    if isinstance(meta, dict):
+        names = [entry.get("id"), f"{meta.get('size')} bytes"]
+    elif listed and all(":" in str(each.get("id")) for each in listed):  # as Ollama's names
+        tags = _entries(service, "/api/tags", "models", beside=True)
+        named = [tag for tag in tags if tag.get("name") in (model, f"{model}:latest")]
+        names = [str(tag.get("digest"))[:12] for tag in named]
+    others = [name for name in names if isinstance(name, str) and name != model]
+    return one_line(service.without_key(", ".join(others)), LONGEST)
+
+
+def _entries(
+    service: Service, path: str, field: str, *, beside: bool = False
+) -> list[dict[str, Any]]:
+    """Return the objects that a server lists at a path; none where it refuses."""
+    try:
+        listed = service.get(path, beside=beside).get(field)
+    except (RefusedError, NeedsKeyError):
+        listed = None
+    return (
+        [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    )
 
 
 def _is_name(text: str) -> bool:

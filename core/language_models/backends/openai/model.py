@@ -30,7 +30,9 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +41,7 @@ from core.data.thoughts import answer_in
 from core.language_models.backends.openai import http, replies, thinking
 from core.language_models.backends.openai.abilities import THINKING_ROOM, OpenAIAbilities
 from core.language_models.backends.openai.address import key_for, read_address, split_name
+from core.language_models.backends.openai.listing import weights_of
 from core.language_models.backends.openai.presets import OPENAI
 from core.language_models.backends.openai.probe import OVERFULL, Probe
 from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Endpoint, Scoring
@@ -62,6 +65,7 @@ from core.language_models.usage import CHARACTERS_A_TOKEN, Meter
 from core.settings import end_text
 
 TOP = 5  # likeliest next tokens; more is refused by some servers
+LOOK_AGAIN = 60.0  # seconds between two looks at the weights of a server that tells them
 
 
 ENDPOINTS: dict[tuple[str, str, str], Endpoint] = {}
@@ -146,7 +150,7 @@ class OpenAICompatible(Scoring):
             parts.append("thinking left out" if abilities.thinks else "thinking off")
         if missing := [name for name in abilities.without if "logprobs" not in name]:
             parts.append(f"without {', '.join(missing)}")
-        usual = "; ".join(filter(None, [", ".join(parts), abilities.stated]))
+        usual = "; ".join(filter(None, [", ".join(parts), abilities.stated, abilities.weights]))
         return revision(usual, self.form, EXAMPLES) if self._behind_examples else usual
 
     @property
@@ -331,6 +335,11 @@ class OpenAICompatible(Scoring):
         except TemporaryError:
             place.probe = probe
             raise
+        for _ in range(2):  # some answer there with a fault each time
+            with suppress(TemporaryError):
+                weights = weights_of(self._service, self._model)
+                abilities, place.last_look = replace(abilities, weights=weights), time.monotonic()
+                break
         self._learn(abilities)
         return abilities, probe.log
 
@@ -362,6 +371,10 @@ class OpenAICompatible(Scoring):
         self, abilities: OpenAIAbilities, path: str, body: replies.Reply, *, beside: bool = False
     ) -> replies.Reply:
         """Make a request by what is known; learn from a refusal of that."""
+        if abilities.weights and time.monotonic() - self._endpoint.last_look > LOOK_AGAIN:
+            if weights_of(self._service, self._model) != abilities.weights:
+                raise self._forget("has other weights behind this name now. Open it anew")
+            self._endpoint.last_look = time.monotonic()
         try:
             reply = self._service.post(path, body, beside=beside)
         except http.Rejection as error:

@@ -34,6 +34,8 @@ class Endpoint:
     abilities: OpenAIAbilities | None = None  # None until they are known
     # Whether they are from another process, and the server has not been seen to be the same.
     recalled: bool = False
+    # When its weights were last seen to be those of the abilities, by `time.monotonic`.
+    last_look: float = -math.inf
     probe: Probe | None = None  # one that broke off
     # Those of answers, where the server was asked for them.
     tokens: dict[str, list[int]] = field(default_factory=dict)

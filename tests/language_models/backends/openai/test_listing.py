@@ -18,7 +18,7 @@ def test_a_server_is_asked_once_and_its_names_come_in_order():
     with serving("none", key=KEY, models=listing("b", "a@x", "b", "meta/llama:7b")) as server:
         assert model_names(f"{server.base_url}/", KEY) == ("a@x", "b", "meta/llama:7b")
         assert by_kind("openai", server.base_url, KEY) == ("a@x", "b", "meta/llama:7b")
-        assert [e.path for e in server.exchanges] == ["/v1/models"] * 2
+        assert server.listings == ["/v1/models"] * 2
         with pytest.raises(NeedsKeyError) as caught:
             model_names(server.base_url, "sk-wrong-9876543210")
     assert "9876543210" not in str(caught.value)
@@ -47,7 +47,7 @@ def test_where_believe_may_not_go_nothing_is_asked(monkeypatch):
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
     with serving("none") as server, pytest.raises(RefusedError, match="not on the public"):
         model_names(server.base_url)
-    assert not server.exchanges
+    assert not server.listings
     with pytest.raises(ModelError, match=r"cannot be read|begins with|has characters"):
         model_names("nonsense")
     with pytest.raises(ModelError, match="begins with http"):

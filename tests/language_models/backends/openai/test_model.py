@@ -1358,6 +1358,8 @@ def test_who_has_to_pay_first_hears_so_once_and_loses_nothing(status, text, code
             for status, text, code in UNPAID
         ),
         (403, said(f"not with {KEY}"), NeedsKeyError, "did not accept"),
+        (400, said("Incorrect API key provided: sk***."), NeedsKeyError, "did not accept"),  # xAI
+        (400, said("API key not valid. Please pass a valid one."), NeedsKeyError, "did not accept"),
         (403, said("Not in your country"), NeedsKeyError, "It says: “Not in your country”."),
         (400, said("This model's maximum context length is 9"), PromptTooLongError, "Shorten"),
         (413, said("Too many tokens"), PromptTooLongError, "Shorten"),
