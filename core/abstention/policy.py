@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.abstention.codebook import Codebook, number_of
 from core.abstention.ledger import Rows, from_text
-from core.codec import DamagedError, encode, finite, limit_in_words, percent, typed_fields
+from core.codec import DamagedError, encode, finite, limit_in_words, one_line, percent, typed_fields
 
 #: One of them, or many.
 Doubts = TypeVar("Doubts", float, NDArray[np.float64])
@@ -276,7 +276,12 @@ class Policy:
                 "as in the calibration."
             )
         check_rows(self, [str(row.get("pipeline"))])
-        number = number_of(row[self.score])
+        number = number_of(cell := row[self.score])
+        if math.isnan(number) and isinstance(cell, str) and any(map(str.isdecimal, cell)):
+            raise PolicyError(
+                f"“{one_line(self.score, 60)}” is “{one_line(cell, 60)}”, which is no number. Give "
+                "one, such as 0.93 where a table says 93% or 0,93."
+            )
         if self.codebook and (misfit := self.codebook.misfit(row, number)):
             raise PolicyError(misfit)
         doubt = own_direction(number, self.larger_is_surer)

@@ -163,6 +163,12 @@ def test_a_row_is_decided_by_its_own_number_and_what_is_none_abstains(cell, deci
     assert SURE.decide({"confidence": cell, "question": "Who?"}) == decision
 
 
+@pytest.mark.parametrize("cell", ["93%", "0,93", "٠٫٩٣", "['0.93']", "0.93 (sure)"])
+def test_a_number_that_only_a_table_reads_is_refused_and_not_taken_for_none(cell):
+    with pytest.raises(PolicyError, match=r"“confidence” is “.+”, which is no number\. Give one"):
+        SURE.decide({"confidence": cell})
+
+
 def test_a_row_of_another_pipeline_or_without_the_score_is_refused():
     row = {"mutual_information": 0.1, "pipeline": json.dumps(asdict(PIPELINE))}
     assert POLICY.decide(row) == "answer"
