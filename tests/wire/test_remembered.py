@@ -8,7 +8,7 @@ from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.backends.openai import model
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client.stack import with_layers
-from core.language_models.errors import OtherModelError, RefusedError
+from core.language_models.errors import NeedsKeyError, OtherModelError, RefusedError
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
 from tests.language_models.openai_server import END, serving
@@ -127,6 +127,18 @@ def test_other_weights_behind_the_same_name_are_another_model(
                 each.sample("Q: Name a bird. A:", 1)
         assert len(server.exchanges) == asked, "nobody asked the other model for an answer"
         assert process(server.rest).revision != first.revision
+
+
+def test_a_wrong_key_says_nothing_of_the_weights(calls):
+    with serving("none", key="sk-right-012345", models=llama_cpp("/m/a.gguf")) as server:
+        right, wrong = (
+            with_layers(OpenAICompatible(server.rest, f"sk-{key}-012345"), lambda: calls, None)
+            for key in ("right", "wrong")
+        )
+        assert right.revision == wrong.revision  # as it was remembered
+        with pytest.raises(NeedsKeyError, match="did not accept the key"):
+            wrong.sample("Q: Name a mammal. A:", 1)
+        assert right.sample("Q: Name a mammal. A:", 1)
 
 
 def test_an_ollama_tag_that_is_filled_anew_is_another_model(process):

@@ -8,7 +8,7 @@ from typing import Any
 from core.codec import one_line
 from core.language_models.backends.openai.address import key_for, read_address
 from core.language_models.backends.openai.http import Rejection, Service
-from core.language_models.errors import ModelError, NeedsKeyError, RefusedError
+from core.language_models.errors import ModelError, RefusedError
 from core.language_models.usage import Meter
 
 MOST = 1000  # names
@@ -41,13 +41,13 @@ def weights_of(service: Service, model: str) -> str:
     llama.cpp answers to any name; others can be started anew behind one (vLLM, with a name of one's
     own), or filled anew (Ollama, by ``pull`` and ``create``).
 
-    Raises `TemporaryError` for what may pass.
+    Raises `TemporaryError` for what may pass, `NeedsKeyError`.
     """
     listed = _entries(service, "/models", "data")
     own = [entry for entry in listed if entry.get("id") == model] or listed[: len(listed) == 1]
     entry = own[0] if own else {}
     meta, names = entry.get("meta"), [entry.get("root")]
-    if isinstance(meta, dict):
+    if isinstance(meta, dict) and len(listed) == 1:
         names = [entry.get("id"), f"{meta.get('size')} bytes"]
     elif listed and all(":" in str(each.get("id")) for each in listed):  # as Ollama's names
         tags = _entries(service, "/api/tags", "models", beside=True)
@@ -63,7 +63,7 @@ def _entries(
     """Return the objects that a server lists at a path; none where it refuses."""
     try:
         listed = service.get(path, beside=beside).get(field)
-    except (RefusedError, NeedsKeyError):
+    except RefusedError:
         listed = None
     return (
         [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []

@@ -46,6 +46,7 @@ from core.language_models.backends.openai.presets import OPENAI
 from core.language_models.backends.openai.probe import OVERFULL, Probe
 from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Endpoint, Scoring
 from core.language_models.errors import (
+    NeedsKeyError,
     OtherModelError,
     RefusedError,
     SmallerRequestsError,
@@ -335,8 +336,8 @@ class OpenAICompatible(Scoring):
         except TemporaryError:
             place.probe = probe
             raise
-        for _ in range(2):  # some answer there with a fault each time
-            with suppress(TemporaryError):
+        for _ in range(2):  # some answer there with a fault each time, or want another key
+            with suppress(TemporaryError, NeedsKeyError):
                 weights = weights_of(self._service, self._model)
                 abilities, place.last_look = replace(abilities, weights=weights), time.monotonic()
                 break
@@ -373,7 +374,8 @@ class OpenAICompatible(Scoring):
         """Make a request by what is known; learn from a refusal of that."""
         if abilities.weights and time.monotonic() - self._endpoint.last_look > LOOK_AGAIN:
             if weights_of(self._service, self._model) != abilities.weights:
-                raise self._forget("has other weights behind this name now. Open it anew")
+                what = "has other weights behind this name now, or tells them no more. Open it anew"
+                raise self._forget(what)
             self._endpoint.last_look = time.monotonic()
         try:
             reply = self._service.post(path, body, beside=beside)
