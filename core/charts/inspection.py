@@ -42,9 +42,9 @@ LABELS_UP_TO = 24  # clusters, for which the axes can name them
 NOT_FOUND = "(not found)"
 
 MATRICES = {
-    "joint": "Joint: probability of each pair",
-    "product": "Product: if answers were independent",
-    "contribution": "Contribution to M.I.",
+    "joint": "Joint: how likely each pair is",
+    "product": "Product: if being told changed nothing",
+    "contribution": "Contribution: where M.I. comes from",
 }
 
 

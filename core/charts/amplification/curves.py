@@ -51,7 +51,7 @@ LONGEST_ANSWER = 28
 LEGEND_WIDTH = 46  # characters a line: what a telephone has room for
 LONGEST_END = 17
 _LETTER = 7  # pixels of a letter of a name, at most
-# Where a curve ends is its fate: the rule of the verdict, in the words of its colours.
+# Where a curve ends is its fate, in the words of its colours.
 MEANINGS = {
     Fate.STAYS: f"ends above {ALIVE[1]:.0%}: leads",
     Fate.ALIVE: "ends between: both alive",
@@ -361,7 +361,7 @@ def _colours(palette: Palette) -> dict[Fate, str]:
 
 
 def _fate(palette: Palette) -> alt.Color:
-    """Return a colour for what becomes of the answer; the ground says what it means."""
+    """Return a colour for what becomes of the answer; the edge says what it means."""
     looks = {fate.value: colour for fate, colour in _colours(palette).items()}
     return contrast(alt.Color, "fate:N", looks, legend=None)
 
@@ -376,21 +376,20 @@ def _marks(series: Sequence[Amplification], size: int = 35, colour: str | None =
 def _fates(
     series: Sequence[Amplification], x: alt.X, palette: Palette, *, named: bool = False
 ) -> list[Any]:
-    """Tint the ground by what a curve that ends there has become, and say it where they end."""
+    """Draw where curves end what one that ends there has become, and say it.
+
+    At the edge alone: a ground in these colours is one on which doubt lies, under a verdict's λ.
+    """
     low, high = ALIVE
     bounds = {Fate.STAYS: (high, 1), Fate.ALIVE: (low, high), Fate.GIVES_WAY: (0, low)}
-    rows = [(0, _most(series), *bounds[each], _colours(palette)[each]) for each in Fate]
-    ground = alt.Chart(pd.DataFrame(rows, columns=["t", "end", "low", "high", "colour"]))
+    rows = [(_most(series), *bounds[each], _colours(palette)[each]) for each in Fate]
+    edge = alt.Chart(pd.DataFrame(rows, columns=["t", "low", "high", "colour"]))
     layers = [
-        ground.mark_rect(opacity=0.09).encode(
-            x=x,
-            x2=alt.X2("end:Q"),
-            y=alt.Y("low:Q"),
-            y2=alt.Y2("high:Q"),
-            color=alt.Color("colour:N", scale=None),
+        edge.mark_rule(size=6, opacity=0.35).encode(
+            x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=alt.Color("colour:N", scale=None)
         )
     ]
-    # Each at the border of its ground that fewer curves end at: what is known lies on top.
+    # Each at the border of its part that fewer curves end at: what is known lies on top.
     for each, border, dy in (
         (Fate.STAYS, high, -12),
         (Fate.ALIVE, high, 13),
@@ -398,7 +397,7 @@ def _fates(
     ):
         at = pd.DataFrame({"t": [_most(series)], "at": [border], "is": [MEANINGS[each]]})
         words = alt.Chart(at).mark_text(
-            align="right", dx=-6, dy=dy, fontSize=12, color=palette.muted
+            align="right", dx=-9, dy=dy, fontSize=12, color=palette.muted
         )
         layers.append(words.encode(x=x, y=alt.Y("at:Q"), text=alt.Text("is:N")))
     return layers if named else layers[:1]

@@ -66,10 +66,13 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 def aurocs(measured: RunMeasures) -> Picture:
     """Return how well every score that has an AUROC finds wrong answers.
 
-    The largest comes first; the one to use is blue. Those of `words.exclusions` are not there.
+    The largest comes first; the one to use is blue. Those of `words.exclusions` are not there. A
+    line is as long as `words.answer` says.
     """
-    use = words.score_to_use(lead(measured))
+    use = words.score_to_use(best := lead(measured))
     by = {name: measured.interval(name, "auroc") for name in ranking(measured)}
+    if best is not None and best.is_largest:
+        by[best.score] = best.widened
     rows = [
         charts.Estimate(name, of.value, of.lower, of.upper, is_main=name == use)
         for name, of in by.items()

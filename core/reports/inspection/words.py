@@ -44,6 +44,7 @@ _DECIDED: Final = (
     r"|(\d+\.\d\d) λ)\))"
 )
 EARLIER: Final = "by an earlier rule"
+AFTERWARDS: Final = "Afterwards, unseen by the verdict:"  # what is true, where it is known
 LABELS: Final = 200  # enough for 5% at a first look, if a third of them are answered, and rightly
 OTHER_WEIGHTS: Final = "How often training showed this is not known: other weights than those here."
 AFTER_QUICK: Final = (

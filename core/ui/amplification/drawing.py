@@ -14,6 +14,7 @@ from core.reports.amplification.words import (
     truth,
     verdict,
 )
+from core.reports.inspection.words import AFTERWARDS
 from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case
@@ -39,7 +40,9 @@ def answer(curve: Amplification) -> None:
                 st.text(words)
         st.text(verdict(curve))
         if words := truth(curve):
-            st.text(words)
+            with st.container(key="truth", gap="xsmall"):
+                st.text(AFTERWARDS)
+                st.text(words)
 
 
 def title() -> None:

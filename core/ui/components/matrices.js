@@ -3,7 +3,8 @@
 const NUMBERED = 7; // answers, for which numbers fit into the cells
 const LABELLED = 24; // answers, for which rows and columns can be named
 const LONGEST = 60; // letters above a column, on three lines
-const SMALL = 0.05; // below it, numbers have a third digit
+const SMALL = 0.05; // below it, contributions have a third digit
+const LEAST = 0.25; // of the largest contribution: a smaller one is a colour alone
 const CELL = 44, LARGEST = 48, BESIDE = 36, SINGLE = 600; // pixels; for a mouse, all three may stand beside
 const LABEL = 9.5, SHORT_LABEL = 6, NARROW = 30; // letters
 const SUM = 2.8, GAP = 1.5; // letters, as in the style sheet
@@ -20,11 +21,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   const labelled = m <= LABELLED;
   const numbered = !small || m <= NUMBERED;
   const summed = m <= NUMBERED;
-  const digits = {}; // joint and product have as many, as they have one scale
-  for (const { key, cells: values } of matrices) {
-    const most = key === "contribution" ? Math.max(...values.flat().map(Math.abs)) : reach[key];
-    digits[key] = most < SMALL ? 3 : 2;
-  }
+  const most = Math.max(...matrices.find(({ key }) => key === "contribution").cells.flat().map(Math.abs));
 
   for (const [at, { key, title, cells: values }] of matrices.entries()) {
     const pick = element("input", { type: "radio", name: `which_${small}`, value: key });
@@ -46,8 +43,8 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   function fit(width) {
     const letters = parseFloat(getComputedStyle(root).fontSize);
     const label = (width < NARROW * letters ? SHORT_LABEL : LABEL) * letters;
-    const sum = summed ? SUM * letters : 0;
-    const beside = (width - label - 3 * sum - 2 * GAP * letters) / (3 * m);
+    const sum = summed ? SUM * letters : 0; // of the joint, whose sums are those of the product
+    const beside = (width - label - sum - 2 * GAP * letters) / (3 * m);
     const crowded = summed && beside < BESIDE && (width - label - sum) / m < CELL; // on a telephone
     const alone = (width - label - (crowded ? 0 : sum)) / m;
     root.classList.toggle("summed", summed && !crowded);
@@ -60,11 +57,12 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
 
   function grid(key, title, values) {
     const made = element("div", { class: "grid", role: "grid", "aria-label": title });
-    const sums = values.map((row) => row.reduce((sum, value) => sum + value, 0));
+    const total = (parts) => element("div", { class: "total", role: "gridcell" }, short(parts.reduce((sum, value) => sum + value, 0), key));
+    const sums = summed && key === "joint";
     if (labelled) {
       const head = element("div", { class: "line", role: "row" },
         element("div", { class: "before corner", role: "columnheader" }, `${words.pair} ↓`));
-      for (const name of [...names, ...(summed ? [words.sum] : [])]) {
+      for (const name of [...names, ...(sums ? [words.sum] : [])]) {
         const whole = name.length <= LONGEST ? name : `${name.slice(0, LONGEST)}…`;
         head.append(element("div", { class: "over", role: "columnheader", title: name }, element("span", {}, whole)));
       }
@@ -86,15 +84,13 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
         ((cells[i] ??= [])[j] ??= {})[key] = cell;
         line.append(cell);
       });
-      if (summed) line.append(element("div", { class: "total", role: "gridcell" }, short(sums[i], key)));
+      if (sums) line.append(total(row));
       made.append(line);
     });
-    if (summed) {
+    if (sums) {
       const foot = element("div", { class: "line", role: "row" }, element("div", { class: "before corner", role: "rowheader" }, words.sum));
-      for (let j = 0; j < m; j++) {
-        foot.append(element("div", { class: "total", role: "gridcell" }, short(values.reduce((sum, row) => sum + row[j], 0), key)));
-      }
-      foot.append(element("div", { class: "total", role: "gridcell" }, short(sums.reduce((sum, value) => sum + value, 0), key)));
+      for (let j = 0; j < m; j++) foot.append(total(values.map((row) => row[j])));
+      foot.append(total(values.flat()));
       made.append(foot);
     }
     return made;
@@ -113,15 +109,15 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   function scale(key) {
     if (numbered && key !== "joint") return [];
     const isSigned = key === "contribution";
-    const [start, end] = isSigned ? [signed(-reach[key], 3), signed(reach[key], 3)] : ["0", reach[key].toFixed(digits[key])];
+    const [start, end] = isSigned ? [signed(-reach[key], 3), signed(reach[key], 3)] : ["0", short(reach[key], key)];
     return [element("div", { class: `scale ${key}` }, start, element("div", { class: "colours" }), end,
       element("span", {}, isSigned ? ends : words.shared))];
   }
 
   function short(value, key) {
-    if (Math.abs(value) < 0.5 * 10 ** -digits[key]) return "0";
-    const text = key === "contribution" ? signed(value, digits[key]) : value.toFixed(digits[key]);
-    return text.replace(/^([+−]?)0\./, "$1.");
+    if (key !== "contribution") return value < 0.005 ? "" : `${Math.round(100 * value)}%`;
+    if (Math.abs(value) < LEAST * most) return "";
+    return signed(value, most < SMALL ? 3 : 2).replace(/^([+−]?)0\./, "$1.");
   }
 
   function paint(cell, key, value) {

@@ -69,7 +69,8 @@ def _aurocs(measured: RunMeasures) -> Picture:
     figures.show(picture, "results_which_doubt")
     if measured.number:
         with st.container(key="finding_note"):
-            st.text(f"Lines: {CONFIDENCE:.0%} intervals. {words.never_taught(measured)}".rstrip())
+            lines = f"Lines: {CONFIDENCE:.0%} intervals, as in the sentence above."
+            st.text(f"{lines} {words.never_taught(measured)}".rstrip())
     else:
         st.text(words.intervals(measured))
     return picture

@@ -9,6 +9,7 @@ from core.data.world.normal_form import normal_form
 from core.once import once
 from core.reports.inspection import document as reports
 from core.reports.inspection.words import (
+    AFTERWARDS,
     BENEATH,
     MARKS,
     WITHHELD,
@@ -71,7 +72,7 @@ def _afterwards(inspection: Inspection) -> None:
     """Say whether the answer is right where that is known: no verdict rests on it."""
     if judgement := judge(inspection):
         with st.container(key="truth", gap="xsmall"):
-            st.text("Afterwards, unseen by the verdict:")
+            st.text(AFTERWARDS)
             for sentence in truth(judgement, inspection):
                 st.text(sentence)
 

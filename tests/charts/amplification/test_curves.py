@@ -214,21 +214,18 @@ def test_the_nearest_point_is_told_wherever_the_pointer_is():
         assert any("tooltip" in layer["encoding"] for layer in spec_of(chart)["layer"])
 
 
-def test_the_ground_says_what_a_curve_that_ends_there_has_become():
-    """The rule of the verdict, as `fate` has it, drawn and in words."""
+def test_the_edge_says_what_a_curve_that_ends_there_has_become():
+    """As `fate` has it, drawn and in words."""
     for chart in (
         charts.curves(TURNS, "log", LIGHT),
         charts.small(TURNS, {}, LIGHT),
         charts.band("by heart", "Title", [TURNS], LIGHT),
         charts.bands(BANDS, LIGHT),
     ):
-        grounds = rows_of(chart, "high")
-        assert {ground["end"] for ground in grounds} == {100}
-        colours = {
-            fate((ground["low"] + ground["high"]) / 2): ground["colour"] for ground in grounds
-        }
-        assert colours == COLOURS
-        assert {fate(ground["high"]) for ground in grounds} == {Fate.STAYS, Fate.ALIVE}
+        parts = rows_of(chart, "high")
+        assert {part["t"] for part in parts} == {100}
+        assert {fate((each["low"] + each["high"]) / 2): each["colour"] for each in parts} == COLOURS
+        assert {fate(part["high"]) for part in parts} == {Fate.STAYS, Fate.ALIVE}
     for chart in (charts.curves(TURNS, "log", LIGHT), charts.bands(BANDS, LIGHT)):
         assert set(charts.MEANINGS.values()) <= set(texts(drawn(chart)))
     assert charts.MEANINGS[Fate.GIVES_WAY] == "ends below 20%: gives way"
