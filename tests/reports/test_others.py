@@ -1,10 +1,12 @@
 """The reports of calibrations, curves and experiments have the numbers of these results."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 from core.charts.laboratory.catalogue import PICTURES
 from core.reports.amplification import document
@@ -141,6 +143,15 @@ def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():
     assert found.settings["Rows that count"] == str(run.finished_questions)
     assert run.manifest["questions"]["sha256"] in found.settings["Questions"]
     assert len(found.pictures) == 4
+
+
+def test_a_report_says_which_questions_of_a_run_were_not_asked(tmp_path):
+    folder = shutil.copytree(folders()["embedded_world"], tmp_path / "run")
+    file = folder / "rows-00000.parquet"
+    parquet.write_table(parquet.read_table(file).slice(0, 120), file)
+    seen = read(evaluation_report(measure_run(read_results(Run(folder)), 0)))
+    (sentence,) = Run(folder).extent
+    assert "120 of 300 questions" in sentence and sentence in seen.texts
 
 
 def test_rows_of_one_kind_have_no_threshold_for_two():

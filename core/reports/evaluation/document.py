@@ -46,6 +46,7 @@ def report(measured: RunMeasures) -> Report:
         finding=" ".join(words.answer(measured)) or f"{count_of(len(results), 'row')} count here.",
         texts=[
             *filter(None, [words.finding(results)]),
+            *results.run.extent,
             *results.dropped,
             *words.labels(results),
             *words.missing_scores(results),

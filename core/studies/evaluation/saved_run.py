@@ -149,6 +149,12 @@ class Run:
         """How many questions are finished."""
         return sum(len(batch) for batch in self.batches(["id"]))
 
+    @property
+    def extent(self) -> tuple[str, ...]:
+        """Which of its questions are finished, as a sentence, if not all."""
+        number = int(self.manifest["questions"]["number"])
+        return extent(self.finished_questions, number, at_random=ORDER in self.manifest)
+
     def unfinished_questions(self, number: int, *, again: bool = False) -> int:
         """How many of so many questions are to be asked; `again`: also those that failed."""
         finished = self.finished_questions
