@@ -27,12 +27,12 @@ class Documented:
 
     `off` is added to each log-probability; `across` has the prompt end within a token of the whole;
     `silent` has no token told; `plain_end` reads the end token as other text. The
-    chat template is the last turns and nothing else.
+    chat template is the last turns and a space between them; `bare` leaves it to the answers.
     """
 
-    def __init__(self, way, *, off=0.0, across=False, silent=False, plain_end=False):
+    def __init__(self, way, *, off=0.0, across=False, silent=False, plain_end=False, bare=False):
         self.way, self.off, self.across, self.silent = way, off, across, silent
-        self.plain_end = plain_end
+        self.plain_end, self.bare = plain_end, bare
         self.model = EmbeddedModel()
 
     def __call__(self, path, body):
@@ -85,7 +85,7 @@ class Documented:
         texts = [message["content"] for message in body["messages"][-1 - begun :]]
         listed = [
             value and {str(token): {"logprob": value, "rank": 1, "decoded_token": text}}
-            for token, text, value in self.read(" ".join(texts))
+            for token, text, value in self.read(("" if self.bare else " ").join(texts))
         ]
         message = {"role": "assistant", "content": "."}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "length"}
@@ -129,5 +129,6 @@ def stripped(reply):
 def documented(way: str, *, key: str | None = None, **wrong) -> Iterator[tuple[Server, Documented]]:
     """Run a server that scores given texts in one of the ways."""
     before = Documented(way, **wrong)
-    with serving(FLAVOURS[way], before=before, after=stripped, key=key) as server:
+    after = None if before.bare else stripped
+    with serving(FLAVOURS[way], before=before, after=after, key=key) as server:
         yield server, before

@@ -5,6 +5,7 @@ What they say is held against our own runtime of the same weights.
 
 import importlib.util
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -15,10 +16,13 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 import requests
+from safetensors.numpy import save_file
 
 from core import prompts
 from core.data.datasets.predictions import predictions_of
 from core.data.tabular.uploads import parse
+from core.language_models.backends.embedded import FOLDER
+from core.language_models.backends.embedded.model import restore
 from core.language_models.client.stack import limit, stop, with_layers
 from core.language_models.errors import ModelError, StoppedError
 from core.language_models.registry import open_model
@@ -56,7 +60,7 @@ def serving(command, health):
         [part.replace("PORT", str(port)) for part in command],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=os.environ | {"GGML_NO_BACKTRACE": "1"},
+        env=os.environ | {"GGML_NO_BACKTRACE": "1", "VLLM_CPU_KVCACHE_SPACE": "1"},
     )
 
     def is_ready():
@@ -75,17 +79,33 @@ def serving(command, health):
         process.wait()
 
 
-@pytest.fixture(scope="module")
-def llama_cpp(tmp_path_factory):
-    if importlib.util.find_spec("xllamacpp") is None:
-        pytest.skip("needs xllamacpp: run `make test-local`")
-    file = embedded_as_gguf(tmp_path_factory.mktemp("server") / "embedded.gguf")
-    with serving([sys.executable, "-c", LLAMA_CPP, str(file), "PORT"], "/health") as address:
-        yield f"openai:embedded@{address}/v1", open_model(f"gguf:{file}")
+@pytest.fixture(scope="module", params=["llama.cpp", "vLLM"])
+def server(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("server")
+    if request.param == "vLLM":
+        if not (program := shutil.which("vllm")):
+            pytest.skip("needs vLLM, which no requirements name: a `vllm` on the PATH")
+        save_file(restore(FOLDER), folder / "model.safetensors", metadata={"format": "pt"})
+        for part in ("config.json", "tokenizer.json"):
+            shutil.copy(FOLDER / part, folder)
+        command = [program, "serve", str(folder), "--served-model-name", "embedded"]
+        command += ["--generation-config", "vllm", "--dtype", "float32", "--enforce-eager"]
+        command += ["--max-model-len", "1024", "--port", "PORT"]
+        ours = open_model("embedded")
+    else:
+        if importlib.util.find_spec("xllamacpp") is None:
+            pytest.skip("needs xllamacpp: run `make test-local`")
+        file = embedded_as_gguf(folder / "embedded.gguf")
+        command, ours = (
+            [sys.executable, "-c", LLAMA_CPP, str(file), "PORT"],
+            open_model(f"gguf:{file}"),
+        )
+    with serving(command, "/health") as address:
+        yield f"openai:embedded@{address}/v1", ours
 
 
-def test_an_inspection_through_llama_cpp_is_that_of_our_own_runtime(llama_cpp):
-    name, ours = llama_cpp
+def test_an_inspection_through_a_server_is_that_of_our_own_runtime(server):
+    name, ours = server
     model, trials = in_its_form(with_layers(open_model(name), None, None))
     able = model.capabilities
     assert able.scores_given_text and trials[-1].suits
@@ -110,8 +130,8 @@ def judged(rows, model):
         return str(error).replace(model.name, "")
 
 
-def test_llama_cpp_judges_predictions_as_our_own_runtime_does(llama_cpp):
-    name, ours = llama_cpp
+def test_a_server_judges_predictions_as_our_own_runtime_does(server):
+    name, ours = server
     served = with_layers(open_model(name), None, None)
     cities = (
         "Paris",
@@ -133,8 +153,8 @@ def test_llama_cpp_judges_predictions_as_our_own_runtime_does(llama_cpp):
     assert judged(rows, served) == judged(rows, ours)
 
 
-def test_what_llama_cpp_is_asked_ends_when_somebody_stops(llama_cpp):
-    model = with_layers(open_model(llama_cpp[0]), None, None)
+def test_what_a_server_is_asked_ends_when_somebody_stops(server):
+    model = with_layers(open_model(server[0]), None, None)
     stop(model)
     with pytest.raises(StoppedError):
         model.sample(prompts.iterative(QUESTION), 1)

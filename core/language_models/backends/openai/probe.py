@@ -267,7 +267,7 @@ class Probe:
         return how
 
     def _try_continuing(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
-        """Give a sampled answer as the model's own turn, and compare; with its end, if listed."""
+        """Give a sampled answer as all are given later, and compare; with its end, if listed."""
         answers = to_repeat(self._answers_in(sampled))
         if not answers or not how.own or how.bare:
             return how
@@ -281,7 +281,7 @@ class Probe:
             return token_lists[0] if token_lists else []
 
         text, listed = answers[0]
-        whole = tell(text)
+        whole = tell(text.strip())
         before = tell(None) if whole else []
         if not before or not repeats(before, whole, listed):
             return how
@@ -289,7 +289,7 @@ class Probe:
         end = usual_end([SampledAnswer.of(c, self.service.text(c)) for c in choices])
         for text, listed in answers:
             if end and listed[-1][0] == end:
-                whole = tell(text + end, end)
+                whole = tell(text.strip() + end, end)
                 is_whole = len(whole) == len(before) + len(listed) and whole[-1][0] == end
                 good = is_whole and repeats(before, whole, listed)
                 return replace(how, given=input_logprobs.PROMPT_LOGPROBS, end=end if good else "")

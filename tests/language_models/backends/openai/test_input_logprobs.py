@@ -82,6 +82,13 @@ def test_what_does_not_repeat_what_was_said_behind_the_prompt_is_not_used(way, w
         assert not any("not tried here" in note for note in able.notes)
 
 
+def test_answers_that_begin_with_a_space_are_not_scored_as_others():
+    """They are given without it, and would be 57 nats off, as vLLM's were."""
+    with documented(input_logprobs.PROMPT_LOGPROBS, bare=True) as (server, _):
+        assert not OpenAICompatible(server.rest).capabilities.scores_given_text
+        assert any("prompt_logprobs" in body for body in server.bodies)
+
+
 @pytest.mark.parametrize(
     ("flavour", "tried", "field"),
     [
