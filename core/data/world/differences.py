@@ -70,6 +70,7 @@ _ONE = frozenset(["i", "one", "1"])
 _THE = "the"
 _ARTICLES = frozenset(["a", "an"])
 _ONE_OR_ANY = ("a ", "an ", "one ", "any ", "some ")
+_IN_PLACE = re.compile(r"((?:an? |one )?)(.+) in (.+)")  # "countries in Africa": African ones
 _LEFT_OUT = frozenset(
     [_THE, *_ARTICLES, "is", "are", "was", "were", "do", "does", "did", "there", "of", "and"]
 )
@@ -88,9 +89,21 @@ _WRITTEN = {  # of words too short to be known by their letters
     for short in shorts.split()
 }
 _POLITE = re.compile(
-    r"^(?:(?:hi|hello|hey|ok|okay|so|please|pls|plz|just) )+"
-    r"|(?: (?:please|pls|plz|thanks|thank you|thx|lol))+$"
+    r"^(?:(?:(?:hi|hello|hey)(?: there)?|good (?:day|morning|afternoon|evening)"
+    r"|ok|okay|so|please|pls|plz|just) )+(?=\S+ )"  # and not "Hello Kitty"
+    r"|(?: (?:please|pls|plz|thanks|thank you|thx|cheers|lol))+$"
 )
+# What says nothing more than the words in its place, wherever a question has it.
+_SHORTER = {
+    re.compile(longer): shorter
+    for longer, shorter in {
+        "^(?:what is|whats) (?=an example of )": "name ",
+        r"\b(?:(?:an?|one|any) )?example of (?=an? |one |any )": "",
+        "^who (?:is|was) it (?:that|who) ": "who ",
+        "^((?:what is|whats) the .+) called$": r"\1",
+        r"\bon (?:the )?(?:earth|planet)$": "in the world",
+    }.items()
+}
 _NAMING = re.compile(
     r"^(?:(?:can|could) you (?:please )?)?(?:name(?: me)?|tell me|give(?: me)?) "
     r"(?:(?:the name|an example) of )?"
@@ -106,6 +119,7 @@ _WHAT_IS = re.compile(r"^(?:what|which) is (?!an? |one )(?:the name of )?|^the n
 _WHAT_KIND = re.compile(
     r"\bwhat (?!$|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may)\b)"
 )
+_WHERE_IT_IS = re.compile(r"(?:the )?(?:city|country) where (\S+) is")
 _WHO_IS = re.compile(r"who (?:is|was) the ")
 # "Name any …" asks for one of many: of a fact with one right answer it asks something else.
 _ONE_OF_MANY = frozenset(["any", "one", "some"])
@@ -173,15 +187,25 @@ def _questions(taught: FactWords) -> Iterator[_Question]:
         field = next(word for word in wording if word in FIELDS)
         for name in taught.names[field]:
             if taught.is_its_own_name:
-                text = _bare(_put(name, field, wording))
-                bare = _NAMING.sub("", text)
-                is_naming = is_list or (bare != text and bare.startswith(_ONE_OR_ANY))
-                yield _Question(
-                    (bare if is_naming else _without_request(text)).split(), (), is_naming
-                )
+                for own, place in _with_its_place(name) if is_list else [(name, ())]:
+                    text = _bare(_put(own, field, wording))
+                    bare = _NAMING.sub("", text)
+                    is_naming = is_list or (bare != text and bare.startswith(_ONE_OR_ANY))
+                    yield _Question(
+                        (bare if is_naming else _without_request(text)).split(), place, is_naming
+                    )
             else:
-                around = _without_request(_bare(wording)).split()
-                yield _Question([*_put(name, field, around)], name, is_naming=False)
+                around = _without_request(_bare(wording))
+                for each in dict.fromkeys((around, _WHERE_IT_IS.sub(r"where is \1", around))):
+                    yield _Question([*_put(name, field, each.split())], name, is_naming=False)
+
+
+def _with_its_place(name: Words) -> Iterator[tuple[Words, Words]]:
+    """Yield a list's name, and one with its place in front as a name: "an Africa country"."""
+    yield name, ()
+    if parts := _IN_PLACE.fullmatch(" ".join(name)):
+        one, thing, place = parts.groups()
+        yield f"{one}{place} {thing}".split(), place.split()
 
 
 def _put(name: Words, field: str, wording: Words) -> Iterator[str]:
@@ -189,9 +213,16 @@ def _put(name: Words, field: str, wording: Words) -> Iterator[str]:
 
 
 def _bare(words: Iterable[str]) -> str:
-    """Return the words, written in full, without those of politeness."""
-    in_full = chain.from_iterable(_WRITTEN.get(word, (word,)) for word in words)
-    return _POLITE.sub("", " ".join(in_full))
+    """Return the words, written in full, without those that say nothing."""
+    return gist(chain.from_iterable(_WRITTEN.get(word, (word,)) for word in words))
+
+
+def gist(words: Iterable[str]) -> str:
+    """Return the words without those of politeness, and others that say nothing."""
+    text = _POLITE.sub("", " ".join(words))
+    for longer, shorter in _SHORTER.items():
+        text = longer.sub(shorter, text)
+    return text
 
 
 def _without_request(text: str) -> str:

@@ -31,6 +31,7 @@ from core.data.world.differences import (
     SUBJECT,
     FactWords,
     differences,
+    gist,
     numbers_in,
     of_one_of_many,
 )
@@ -41,10 +42,10 @@ from core.once import once
 
 # From here on it is the question that was meant, though a word be misspelt.
 MEANT = 0.75
-# From here on a question is near, and meant where its words are the same.
-# `benchmarks/nearest.py` shows what this and others let pass.
+# From here on a question is near. `benchmarks/nearest.py` shows what this and others let pass.
 NEAR = 0.58
-# From here on it is worth offering: a wrong offer costs a glance, a right one saves the visit.
+# From here on it is worth offering: a wrong offer costs a glance, a right one saves the visit. And
+# it is meant where its words are the same.
 OFFERED = 0.4
 OFFERS = 3  # at most
 OTHER = "other"  # in place of a relation's name
@@ -110,8 +111,8 @@ class Nearest:
 
     @property
     def is_meant(self) -> bool:
-        """Whether it is so similar that it can be asked in place of what was typed."""
-        return self.near and not self.unexplained
+        """Whether it can be asked in place of what was typed, which says the same."""
+        return self.is_plausible and not (self.missing or self.unexplained)
 
     @property
     def near(self) -> bool:
@@ -299,7 +300,7 @@ class _Index:
                 signs = foreign_signs(question, self._facts[owner])
                 missing = (*self._missing(words, alike, owner), *signs)
                 otherwise: tuple[str, ...] = ()
-                if similar >= NEAR:
+                if similar >= OFFERED:
                     otherwise = self._differences(question, owner)
                 if similar < MEANT:
                     otherwise += tuple(word for word in words if word not in self._number)
@@ -426,7 +427,8 @@ def _relation(fact: Fact) -> str:
 
 
 def _distinct(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for word in normal_form(text).split() if word.isalnum()))
+    words = filter(str.isalnum, normal_form(text).split())
+    return tuple(dict.fromkeys(gist(words).split()))
 
 
 def _in_order(text: str) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def test_yes_or_no_is_no_answer_of_the_world():
         ("Who was the second president of the USA?", "second"),
         ("Who is the Roman god of war?", "roman"),
         ("What's the largest city in Turkey?", "largest"),
-        ("Europe's longest river, please", "europes"),
+        ("What is Europe's longest river?", "europes"),
         ("Name the longest river in South America", "longest"),
         ("a month with 30 days", "30"),
         ("Who painted the ceiling of the Sistine Chapel in 2015?", "2015"),
@@ -202,14 +202,39 @@ def test_a_question_that_lacks_a_word_or_has_one_more_is_not_asked_as_the_taught
         ),
         *("how many days in a leap year", "name any city in the UK please", "Name one mammal."),
         *("the Italian capital", "name the greek god of the sea please"),
+        *("hi there what's the capital of Finland? thanks", "tallest mountain on earth"),
+        *("what's the longest river in the world called", "who was it that wrote Hamlet"),
+        *("an example of a metal", "what is an example of a noble gas", "where is Machu Picchu"),
+        *("name an African country", "any European country", "what Italian cities do you know"),
     ],
 )
 def test_slips_requests_and_words_that_may_be_left_out_leave_no_doubt_of_what_is_meant(asked):
     assert nearest(asked).is_meant
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *("name a European country in Africa", "name an African city", "a former African country"),
+        *(
+            "name an East African country",
+            "name a German speaking city",
+            "Name the African country",
+        ),
+        *("what is not an example of a mammal", "the best example of a metal", "good day"),
+        *("an example of a fruit salad", "what is an example of young hare", "OK Computer, who"),
+        *("where is the Eiffel Tower restaurant", "Name the city where Machu Picchu is."),
+        *("tallest mountain on the moon", "biggest land animal on earth", "tallest man on earth"),
+        *("what is the fastest land animal called in French", "who was it that played Hamlet"),
+    ],
+)
+def test_what_may_be_said_otherwise_may_not_be_said_of_something_else(asked):
+    found = nearest(asked)
+    assert found is None or not found.is_meant
+
+
 def test_rewordings_are_asked_as_what_they_mean():
-    """Seven in ten are, none as another; and nearly all of the others offer it."""
+    """Four in five are, none as another; and nearly all of the others offer it."""
     asked = rows("rewordings")
     found = [nearest(row["question"]) for row in asked]
     meant = [one is not None and one.is_meant for one in found]
@@ -217,7 +242,7 @@ def test_rewordings_are_asked_as_what_they_mean():
         one is not None and named(one.fact) == row["fact"]
         for one, row in zip(found, asked, strict=True)
     ]
-    assert np.mean(meant) >= 0.7 and np.mean(right) >= 0.95
+    assert np.mean(meant) >= 0.8 and np.mean(right) >= 0.95
     assert all(np.logical_or(right, np.logical_not(meant)))
 
 
