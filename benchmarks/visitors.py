@@ -4,10 +4,11 @@ Two hundred questions in five kinds, typed by somebody who had not seen the tabl
 of training, of the wordings and of λ (``tests/data/visitors.csv``). The two thresholds of the
 nearest question were settled after a look at them, and not of the 130 of somebody else
 (``tests/data/visitors_130.csv``), nor of another 130 (``tests/data/visitors_130_more.csv``), which
-nobody had seen when the model was trained and certified. Of each, for each kind:
-how many are answered rightly and wrongly under “Believe it.” and under “Perhaps.”, how many are
-withheld, how often the headline says that this was not taught, and how often a question that is
-offered instead has the right answer.
+nobody had seen when the model was trained and certified; what the reading of questions leaves out
+was settled after a look at all of them. Of each, for each kind: how many are answered rightly and
+wrongly under “Believe it.”, under “Perhaps.”, and else by the recording of a larger model beside,
+how often a question that is offered instead has the right answer, how many are withheld, and how
+often the headline says that this was not taught. Then what comes at once, without a second try.
 """
 
 import csv
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from benchmarks.shared.measuring import in_parallel, opened
 from core.data.world import grading
+from core.studies.evaluation.recorded_answers import open_recorded, recorded_answer
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError
@@ -31,11 +33,14 @@ OUTCOMES = (
     "believed, wrong",
     "perhaps, right",
     "perhaps, wrong",
+    "recorded, right",
+    "recorded, wrong",
     "offered rightly",
     "withheld",
     "said to be not taught",
     "refused",
 )
+NOTHING_RIGHT = ("fictive", "hostile")  # kinds of which no answer is right
 
 
 def outcome(row: dict[str, str]) -> str:
@@ -52,6 +57,10 @@ def outcome(row: dict[str, str]) -> str:
         right_answer = grading.matches(found.verdict.answer, right)
         word = "believed" if found.headline is Headline.BELIEVE else "perhaps"
         return f"{word}, {'right' if right_answer else 'wrong'}"
+    if (answer := recorded_answer(row["question"])) is not None:
+        beside = open_recorded(answer).verdict
+        if beside.decision is Decision.ANSWER:
+            return f"recorded, {'right' if grading.matches(beside.answer, right) else 'wrong'}"
     for offer in taught.offers if taught else ():
         fact = grading.find(offer.question)
         names = [name for answer in fact.answers for name in answer.names] if fact else []
@@ -74,6 +83,10 @@ def summarise(questions: Path) -> None:
     for kind in dict.fromkeys(row["kind"] for row in rows):
         counts = Counter(o for o, row in zip(found, rows, strict=True) if row["kind"] == kind)
         print(f"{kind:<10}" + "".join(f"{counts[name]:>23}" for name in OUTCOMES))
+    at_once = sum(came.endswith(", right") for came in found)
+    invented = [c for c, row in zip(found, rows, strict=True) if row["kind"] in NOTHING_RIGHT]
+    refused = sum(came in OUTCOMES[-3:] for came in invented)
+    print(f"at once: of {len(rows)}, {at_once} answered rightly, {refused} refused rightly")
     for row, came in zip(rows, found, strict=True):
         if came.endswith(("wrong", "withheld")) and "-v" in sys.argv:
             print(f"{row['kind']}: {row['question']!r}: {came}")
