@@ -26,7 +26,7 @@ from core.ui.components import history as component
 from core.ui.evaluation import history as evaluation
 from core.ui.messages import later, problem
 from core.ui.runs.large import result_of
-from core.ui.session import alone, memory_of, person, public, signs_in
+from core.ui.session import alone, has_strangers, memory_of, person, public, signs_in
 from core.ui.storage import save, storage, unsaved_beginning
 from core.ui.upload_places import content_of, file_field, let_go
 
@@ -232,7 +232,8 @@ def _whose() -> None:
     if public():
         st.text("This is a public demo: the list ends with this browser session.")
     elif alone():
-        return
+        if has_strangers():
+            st.text("Whoever opens this server sees this list, and may rename and delete all of it.")
     elif person():
         name = f" as {st.user['email']}" if st.user.get("email") else ""
         with st.container(horizontal=True, vertical_alignment="center"):

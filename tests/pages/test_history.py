@@ -338,6 +338,14 @@ def test_on_this_computer_every_session_lists_what_any_has_asked():
     assert titles(page) == [QUERY] and not said(page, "Only you see this list")
 
 
+def test_where_everybody_sees_the_list_it_says_so(on_ones_own, monkeypatch):
+    monkeypatch.setenv("BELIEVE_HISTORY", "everyone")
+    for only_here in (True, False):
+        monkeypatch.setattr("core.ui.session.only_here", lambda only_here=only_here: only_here)
+        page = session("history")
+        assert bool(said(page, "Whoever opens this server sees this list")) is not only_here
+
+
 def test_a_stranger_lists_nothing_of_another_session_and_opens_what_they_were_given(several):
     asked = session("inspection", q=QUERY)
     (link,) = [code.value for code in asked.code if "?saved=" in code.value]
