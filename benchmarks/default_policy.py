@@ -57,7 +57,7 @@ from benchmarks.shared.measuring import (
     unanswerable,
 )
 from core.abstention.metrics import auroc
-from core.abstention.policy import Belief, Policy, to_dict
+from core.abstention.policy import CAUTION, Belief, Policy, to_dict
 from core.abstention.resampled_measures import compare
 from core.abstention.significance import delong
 from core.abstention.thresholds import Threshold as Certified
@@ -85,7 +85,6 @@ from core.studies.evaluation.run_folder import parts_of
 from core.studies.evaluation.saved_run import Filter, Run, labelled_table
 from core.studies.evaluation.score_comparison import ENOUGH_FOR_DELONG, of_test
 from core.studies.inspection.certificates import (
-    CAUTION,
     DECIDES,
     EMBEDDED,
     MODELS,

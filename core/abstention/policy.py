@@ -471,9 +471,16 @@ def to_dict(policy: Policy) -> dict[str, Any]:
     return {name: each for name, each in whole.items() if name != "from_file" or each}
 
 
-def to_json(policy: Policy) -> str:
-    """Return `to_dict` as text a person can read."""
-    return encode(to_dict(policy), indent=2) + "\n"
+CAUTION: Final = "caution"  # in a file, beside a policy
+
+
+def to_json(policy: Policy, caution: str | None = None) -> str:
+    """Return `to_dict` as text a person can read.
+
+    `caution`: in which group the promise does not hold; "" where in each, None where nobody knows.
+    """
+    beside = {} if caution is None else {CAUTION: caution}
+    return encode(to_dict(policy) | beside, indent=2) + "\n"
 
 
 def pipeline_from_dict(content: object) -> Pipeline:

@@ -171,9 +171,9 @@ def calibrate(
         raise click.ClickException(getattr(outcome.outcome, "reason", "There is no policy."))
     policy = outcome.policy
     if out is not None:
-        write(out, to_json(policy))
+        write(out, to_json(policy, words.caution(by_group)))
     if options["keep"]:
-        keep("policy", *about(policy), to_json(policy), policy.sentence)
+        keep("policy", *about(policy), to_json(policy, words.caution(by_group)), policy.sentence)
     if as_json:
         printed = _policy_json(outcome, policy, by_group)
     else:

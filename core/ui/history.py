@@ -233,7 +233,9 @@ def _whose() -> None:
         st.text("This is a public demo: the list ends with this browser session.")
     elif alone():
         if has_strangers():
-            st.text("Whoever opens this server sees this list, and may rename and delete all of it.")
+            st.text(
+                "Whoever opens this server sees this list, and may rename and delete all of it."
+            )
     elif person():
         name = f" as {st.user['email']}" if st.user.get("email") else ""
         with st.container(horizontal=True, vertical_alignment="center"):

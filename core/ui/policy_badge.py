@@ -1,11 +1,12 @@
 """The policy in use on every page: in its address, and what it promises for the model in use."""
 
+import json
 from dataclasses import replace
 from typing import Final
 
 import streamlit as st
 
-from core.abstention.policy import GUARANTEES, Belief, Policy, PolicyError
+from core.abstention.policy import CAUTION, GUARANTEES, Belief, Policy, PolicyError
 from core.abstention.policy_files import from_json
 from core.codec import count_of, one_line
 from core.language_models.errors import ModelError
@@ -21,7 +22,7 @@ from core.ui.storage import open_saved, storage
 # In the session: the policy that a person chose. Not in `core.ui.calibration`, which loads Altair.
 IN_USE: Final = "policy_in_use"
 ID: Final = "policy_in_use_id"  # under which it is saved
-CAUTION: Final = "policy_in_use_caution"  # where its promise does not hold, as a sentence
+CAUTION_IN_USE: Final = "policy_in_use_caution"  # where its promise does not hold, as a sentence
 UNKNOWN: Final = (
     "Whether it holds for each group by itself is not known here: a saved policy names no groups. "
     "On Calibration, its labelled rows say it."
@@ -113,7 +114,7 @@ def _default_like(policy: Policy) -> Policy | None:
 def _caution(policy: Policy) -> str | None:
     """Return in which group a promise does not hold; "" where in each, None where nobody knows."""
     if IN_USE in st.session_state:
-        return st.session_state.get(CAUTION)
+        return st.session_state.get(CAUTION_IN_USE)
     model = certified_model(policy.pipeline.revision) if policy.pipeline else None
     return default_caution(model) if model else None
 
@@ -143,7 +144,7 @@ def follow() -> None:
     id = st.query_params.get(ADDRESS)
     if id and IN_USE not in st.session_state:
         try:
-            policy = policy_in(open_saved(id))
+            policy, caution = policy_in(open_saved(id))
         except UnknownResultError:
             del st.query_params[ADDRESS]
             later(NOT_HERE)
@@ -153,16 +154,22 @@ def follow() -> None:
         except StoreError as error:  # it may be there: the next look finds it
             later(f"The default policy decides: that of this address cannot be read. {error}")
         else:
-            st.session_state.update({IN_USE: policy, ID: id})
+            st.session_state.update({IN_USE: policy, ID: id, CAUTION_IN_USE: caution})
     own = None if public() else st.session_state.get(ID)
     if own and st.query_params.get(ADDRESS) != own:
         st.query_params[ADDRESS] = own
 
 
-def policy_in(result: Result) -> Policy:
-    """Return a saved policy, marked if it came from a file, or is none of who looks at the page.
+def policy_in(result: Result) -> tuple[Policy, str | None]:
+    """Return a saved policy, and in which group it does not hold: None where nobody here knows.
+
+    It is marked if it came from a file, or is none of who looks at the page.
 
     Raises `PolicyError` as `from_json` does, `StoreError` when nobody can say whose it is.
     """
     policy = from_json(result.payload)
-    return replace(policy, from_file=policy.from_file or not storage().results.exists(result.id))
+    caution = json.loads(result.payload).get(CAUTION)
+    of_others = policy.from_file or not storage().results.exists(result.id)
+    if not isinstance(caution, str) or (of_others and not caution):
+        caution = None  # nobody here checked that another's holds in each
+    return replace(policy, from_file=of_others), caution

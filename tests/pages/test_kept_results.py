@@ -283,6 +283,12 @@ def test_a_used_policy_opens_on_calibration():
     assert "stop_policy" not in keys(page)
     press(page, "use_kept")
     assert "stop_policy" in keys(page) and results().search().total == 1
+    # Where its promise does not hold is said by its address, too, and in its file.
+    caution = json.loads(only().payload)["caution"]
+    assert caution.startswith("Not for every group: of “never seen”, ")
+    for opened in (page, session("inspection", policy=only().id)):
+        opened.session_state["policy_badge_1"] = True
+        assert said(opened.run(), caution) and policy_badges(opened)[0].startswith("≤ 10% wrong o")
     page, id = session("history"), only().id  # any page takes it along
     page.session_state["policy_in_use"], page.session_state["policy_in_use_id"] = policy, id
     assert page.run().query_params["policy"] == id

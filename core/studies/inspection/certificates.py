@@ -11,14 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.abstention.policy import Pipeline, Policy
+from core.abstention.policy import CAUTION, Pipeline, Policy
 from core.abstention.policy_files import policy_from_dict
 from core.once import once
 from core.uncertainty.scores import SCORES
 
 EMBEDDED, SMOLLM2 = "embedded", "smollm2"
 MODELS = (EMBEDDED, SMOLLM2)  # the models in the box
-CAUTION = "caution"  # beside the policies, in their file
 SCORE, WEIGHTED = "mutual_information", "weighted_doubt"
 #: What decides for each of them unless a person brings another policy: the weighted doubt where it
 #: ranks wrong answers better than M.I. on rows of its world that fixed and certify nothing.

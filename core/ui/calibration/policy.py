@@ -13,7 +13,7 @@ from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.messages import problem
-from core.ui.policy_badge import ADDRESS, CAUTION, ID, IN_USE, policy_in
+from core.ui.policy_badge import ADDRESS, CAUTION_IN_USE, ID, IN_USE, policy_in
 from core.ui.saved_result import open_result
 from core.ui.session import public
 from core.ui.storage import save, until_saved
@@ -36,16 +36,16 @@ def use(policy: Policy, caution: str | None = None) -> None:
 
     `caution`: in which group its promise does not hold; None where its groups are not known.
     """
-    st.session_state.update({IN_USE: policy, CAUTION: caution})
+    st.session_state.update({IN_USE: policy, CAUTION_IN_USE: caution})
     st.session_state.pop(ID, None)
     try:
-        _save(policy)
+        _save(policy, caution)
     except StoreError:
-        st.session_state[_WAITING] = partial(_save, policy)
+        st.session_state[_WAITING] = partial(_save, policy, caution)
 
 
-def _save(policy: Policy) -> None:
-    payload, outcome = to_json(policy), policy.in_short
+def _save(policy: Policy, caution: str | None) -> None:
+    payload, outcome = to_json(policy, caution), policy.in_short
     if policy.from_file:  # History says so
         opened = result_files.open_result(payload.encode())
         payload, outcome = opened.payload, opened.outcome
@@ -55,7 +55,7 @@ def _save(policy: Policy) -> None:
 
 def stop() -> None:
     """Go back to the default."""
-    for key in (IN_USE, CAUTION, ID, _WAITING):
+    for key in (IN_USE, CAUTION_IN_USE, ID, _WAITING):
         st.session_state.pop(key, None)
     st.query_params.pop(ADDRESS, None)
 
@@ -82,20 +82,21 @@ def reopen() -> None:
     if result is None:
         return
     try:
-        policy = policy_in(result)
+        policy, caution = policy_in(result)
     except (PolicyError, StoreError) as error:
         problem(str(error))
         return
-    _offer(policy, "use_kept")
+    _offer(policy, "use_kept", caution)
 
 
-def _offer(policy: Policy, key: str) -> None:
+def _offer(policy: Policy, key: str, caution: str | None = None) -> None:
     """Say what a policy promises, and offer to decide by it."""
     st.text(policy.sentence)
     reason = cannot_decide(policy)
     if reason:
         st.text(reason)
-    st.button("Use it", key=key, disabled=reason is not None, on_click=use, args=(policy,))
+    args = policy, caution
+    st.button("Use it", key=key, disabled=reason is not None, on_click=use, args=args)
 
 
 def banner() -> None:

@@ -291,7 +291,8 @@ def _files(result: CalibrationResult, policy: Policy | None) -> None:
     downloads.report(partial(reports.report, calibration, moved, result.prices), "calibration")
     if policy is None:
         return
-    downloads.download("Policy (JSON)", lambda: to_json(policy), "policy.json")
+    beside = None if moved else words.caution(result.groups)
+    downloads.download("Policy (JSON)", lambda: to_json(policy, beside), "policy.json")
     downloads.download(
         "Decisions (CSV)", lambda: new_rows.decisions(calibration.data, policy), "decisions.csv"
     )
