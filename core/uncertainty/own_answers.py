@@ -178,6 +178,8 @@ def _logs(texts: list[str], values: Sequence[float] | None, name: str) -> Floats
 def _seconds(second: Sequence[str | Sequence[str]] | None, length: int) -> list[list[str]] | None:
     if second is None:
         return None
+    if isinstance(second, str | AbstractSet | Mapping):
+        raise ValueError("second is no list: give one, with an entry for each response.")
     second = [*second]
     if len(second) != length:
         raise ValueError(f"second has {len(second)} entries for {length} responses.")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from pyarrow import parquet
 
 pytest.importorskip("ray", reason="needs requirements/cluster.txt: run `make test-cluster`")
 
@@ -16,10 +15,9 @@ from core.data.datasets.world import world_questions
 from core.language_models.errors import NeedsKeyError, RefusedError, UnreachableError
 from core.studies.evaluation import cluster
 from core.studies.evaluation.cluster import STAGED, RayCluster, engine_on
-from core.studies.evaluation.local import local
 from core.studies.evaluation.run import RunError, evaluate, pipeline_for
 from core.studies.evaluation.saved_run import Run
-from core.studies.evaluation.worker import RunControl, row_block
+from core.studies.evaluation.worker import RunControl
 from core.studies.progress import Cancelled, silent
 from tests.cluster.conftest import KEY, SMALL
 from tests.cluster.worlds import Numbers
@@ -112,34 +110,12 @@ def test_who_stops_keeps_what_is_done_and_goes_on_later(
     assert {f"q{number}" for number in again} == whole.keys() - before.keys()
 
 
-def test_what_a_killed_process_left_behind_is_not_asked_again(nodes, tmp_path, numbers, whole):
-    """A block that Ray has written, another that it was writing, and one that is in the rows."""
-    folder, few = tmp_path / "run", in_order()[: 2 * BLOCK]
-    with pytest.raises(Cancelled):
-        evaluate(surveyed(questions(NUMBER)), task(World()), folder, stop_at(BLOCK))
-    rows = list(local_rows(few))
-    (folder / STAGED).mkdir()
-    for name, part in (("done", rows[:BLOCK]), ("new", rows[BLOCK:-1]), ("cut", rows[-1:])):
-        parquet.write_table(row_block(0, part), folder / STAGED / f"{name}.parquet")
-    cut = folder / STAGED / "cut.parquet"
-    cut.write_bytes(cut.read_bytes()[:-10])
-    outcome = on_nodes(nodes, folder, numbers)
-    assert (outcome.before, outcome.done) == (BLOCK, NUMBER)
-    assert rows_of(folder) == whole
-    left = {each.id for each in in_order()[2 * BLOCK - 1 :]}
-    assert {f"q{number}" for number in numbers.asked} == left
-
-
 def stop_at(number):
     def progress(stage, share):
         if share >= number / NUMBER:
             raise Cancelled
 
     return progress
-
-
-def local_rows(asked):
-    return local(iter(asked), task(World()), lambda _: None)
 
 
 def test_a_question_that_fails_is_a_row_and_a_missing_key_ends_the_run(

@@ -95,6 +95,8 @@ def test_few_second_answers_say_so():
         (([None, "Paris"],), "responses holds None, which is no text"),
         (({"Paris", "Lyon"},), "responses is a set"),
         ((["a"], None, [["b", 3]]), "second holds 3"),
+        ((["a"], None, {"a": ["b"] * 30}), "second is no list"),
+        ((["a", "b"], None, "ab"), "second is no list"),
         ((["a", "b"], [-0.1, -0.2]), "add up to 1.72, more than 1"),
         ((["a"], [0.5]), "log_probabilities"),
         ((["a", "b"], [-np.inf, -1]), "contains -inf: an answer that came"),

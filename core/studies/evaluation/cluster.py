@@ -3,7 +3,7 @@
 A block of questions is what one worker is given, what Ray writes as one Parquet file, and what is
 asked again when its machine is gone. Ray writes where the run was begun, below the run's folder,
 so no file system has to be shared. From there the rows are gathered, each question's once, and
-the files go: those that a killed process left behind are gathered by the next.
+the files go: those that a killed process left behind are gathered by the next, whatever its engine.
 
 `ray` is imported on first use; `requirements/cluster.txt` installs it.
 """
@@ -94,8 +94,7 @@ def engine_on(
     def engine(questions: Iterator[Question], task: Task, tick: Tick) -> Generator[Row, None, None]:
         staged, model = folder.resolve() / STAGED, task.model
         first = next(questions, None)
-        if first is None:  # what is staged was gathered before
-            shutil.rmtree(staged, ignore_errors=True)
+        if first is None:
             return
         job = WorkerTask(opening, pipeline_for(task), task.request, task.reading, task.least_mass)
         with _connection(cluster):
@@ -120,31 +119,8 @@ class _Work:
         """Yield the rows of the questions; see `Engine`."""
         with writing(self._staged):
             self._staged.mkdir(exist_ok=True)
-        before = {row.id: row for row in self._orphaned_rows() if not row.is_failure}
-        there: list[Row] = []
-
-        def new() -> Iterator[Question]:
-            for question in questions:
-                if question.id in before:
-                    there.append(before[question.id])
-                else:
-                    self._left.add(question.id)
-                    yield question
-
-        blocks = list(self._blocks(new(), tick))
-        yield from there
-        for path in self._staged.iterdir():
-            path.unlink()
-        if blocks:
-            yield from self._new_rows(blocks, tick)
+        yield from self._new_rows(list(self._blocks(questions, tick)), tick)
         shutil.rmtree(self._staged, ignore_errors=True)
-
-    def _orphaned_rows(self) -> Iterator[Row]:
-        """Yield what a process that was killed has not gathered."""
-        for path in self._staged.iterdir():
-            block = _read(path)
-            if block is not None:
-                yield from rows_in(block)[0]
 
     def _blocks(self, questions: Iterator[Question], tick: Tick) -> Iterator[Any]:
         """Put questions into Ray's store, and yield a reference to each block of them."""
@@ -156,6 +132,7 @@ class _Work:
             block = list(islice(questions, size))
             if not block:
                 return
+            self._left.update(question.id for question in block)
             yield ray.put(question_block(number, block))
 
     @property

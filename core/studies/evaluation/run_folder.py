@@ -16,6 +16,7 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -98,7 +99,21 @@ class RunFiles:
             failed += sum(row.is_failure for row in self._pending)
             if len(self._pending) < len(rows):
                 self._write_part()
+        for row in self._staged_rows():
+            if not row.is_failure and row.id not in done:
+                self.add(row)
+                done.add(row.id)
+        shutil.rmtree(self.folder / STAGED, ignore_errors=True)
         return done, failed
+
+    def _staged_rows(self) -> Iterator[Row]:
+        """Yield what Ray has written for a process that was killed before it gathered it."""
+        for path in sorted((self.folder / STAGED).glob("*.parquet")):
+            with contextlib.suppress(OSError, LookupError, pa.ArrowException):  # it is not whole
+                for line in parquet.read_table(path, partitioning=None).to_pylist():
+                    row = Row({name: line[name] for name in SCHEMA.names}, line["recording"])
+                    if row.values["id"] is not None and _fit([row]):
+                        yield row
 
     def add(self, row: Row) -> None:
         """Write a finished question: from now on it is never asked again."""

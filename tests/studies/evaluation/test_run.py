@@ -40,6 +40,7 @@ from core.studies.evaluation.run import (
     survey,
 )
 from core.studies.evaluation.saved_run import Run
+from core.studies.evaluation.worker import row_block
 from core.studies.inspection.inspection import run as inspect
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, Reading
@@ -459,6 +460,32 @@ def test_rows_of_nobody_knows_which_run_are_not_taken_for_another_s(tmp_path, le
     with pytest.raises(RunError, match=r"holds rows of a run whose run\.json is gone\."):
         evaluate(surveyed(questions(9, 7)), task(model), folder)
     assert not model.asked and (folder / left).exists()
+
+
+def test_what_ray_wrote_for_a_killed_process_is_not_asked_again(tmp_path):
+    """A block that is in the rows, one that nobody gathered, and one that is half written."""
+    model, asked = World(), surveyed(questions(30))
+    evaluate(asked, task(World()), tmp_path / "whole")
+    whole = rows_of(tmp_path / "whole")
+    with pytest.raises(Cancelled):
+        evaluate(asked, task(World()), tmp_path / "run", progress_until(8))
+    there = rows_of(tmp_path / "run")
+    other = [each for each in questions(30) if each.id not in there][:7]
+    rows = list(
+        local(iter(other), task(World({int(other[0].id[1:]): ValueError("x")})), lambda _: None)
+    )
+    staged = tmp_path / "run" / run_folder.STAGED
+    staged.mkdir()
+    gathered = local(
+        iter([each for each in questions(30) if each.id in there]), task(World()), lambda _: None
+    )
+    for name, part in (("a", gathered), ("b", rows[:6]), ("c", rows[6:])):
+        parquet.write_table(row_block(0, part, CreditError("Paid.")), staged / f"{name}.parquet")
+    cut = staged / "c.parquet"
+    cut.write_bytes(cut.read_bytes()[:-10])
+    outcome = evaluate(asked, task(model), tmp_path / "run")
+    assert (outcome.before, outcome.done) == (8 + 5, 30)  # the failed one is asked again
+    assert rows_of(tmp_path / "run") == whole and not staged.exists()
 
 
 def test_a_file_that_changes_before_it_is_asked_is_not_asked(tmp_path):
