@@ -444,6 +444,7 @@ def test_a_system_prompt_and_a_context_stand_in_front_and_not_in_the_address(on_
         fronts = [body for body in map(json.dumps, server.bodies) if "Answer like a smith." in body]
         assert metrics(page) and fronts and all("Gold is dear." in body for body in fronts)
         assert not {"system", "context"} & set(page.query_params)
+        assert said(page, "Asked behind a system prompt and a context")
 
 
 # -------------------------------------------------------------- what a model cannot certify

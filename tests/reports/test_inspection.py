@@ -12,6 +12,7 @@ from core.reports.inspection.score_table import score_table
 from core.reports.inspection.words import (
     EARLIER,
     STAMPS,
+    beneath,
     outcome,
     read_outcome,
     served_sentence,
@@ -81,6 +82,25 @@ def test_it_says_the_verdict_first_and_how_to_read_it(inspection, found):
     assert found.texts[1:4] == ["Believe · Inspection of one question", QUERY, headline]
     assert inspection.verdict.reason in found.texts and "How to read this" in found.texts
     assert len(found.pictures) == 7  # rows, doubt, answers, three matrices, growth
+
+
+@pytest.mark.parametrize(
+    ("front", "words"),
+    [
+        ({}, None),
+        ({"context": SCRIPT}, "Asked behind a context, which can decide what it says."),
+        (
+            {"system": "Be brief.", "context": "Paris"},
+            "Asked behind a system prompt and a context, which can decide what it says.",
+        ),
+    ],
+)
+def test_what_stood_in_front_of_a_question_stands_beside_its_verdict(inspection, front, words):
+    """Whoever is shown the verdict has not typed it, and nor has who asks the next question."""
+    recording = inspection.recording
+    request = replace(recording.request, **front)
+    seen = run_again(replace(recording, request=request), inspection.reading)
+    assert [s for s in beneath(seen) if s.startswith("Asked behind")] == ([words] if words else [])
 
 
 def test_a_single_answer_has_no_matrix():

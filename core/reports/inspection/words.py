@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from core.abstention.policy import NOT_VERIFIED
-from core.codec import count_of, no_more, percent
+from core.codec import count_of, list_of, no_more, percent
 from core.data.world.facts import Fact
 from core.studies.evaluation.recorded_answers import source_of
 from core.studies.inspection.certificates import MODELS, certified_model, default_policy
@@ -222,7 +222,8 @@ def _as_saved(saved: str) -> SavedOutcome:
 def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:
     """Return what is said below the served sentence: what holds it back, and why it is so."""
     origin = inspection.read_as, source_sentence(inspection)
-    about = (*origin, *about_training(inspection.nearest_taught), too_few(inspection))
+    about = *about_training(inspection.nearest_taught), too_few(inspection)
+    about = (*origin, asked_behind(inspection), *about)
     quotes = untaught or not inspection.conceals
     return (*filter(None, about), *reasons(inspection, quotes=quotes))
 
@@ -231,6 +232,15 @@ def source_sentence(inspection: Inspection) -> str | None:
     """Return who answered, and when, where what was said is a recording that ships with Believe."""
     source = source_of(inspection.recording)
     return None if source is None else f"{source.sentence}. No model was asked now."
+
+
+def asked_behind(inspection: Inspection) -> str | None:
+    """Return what stood in front of the question; None where nothing did."""
+    request = inspection.recording.request
+    fronts = {"a system prompt": request.system, "a context": request.context}
+    if not (texts := [name for name, text in fronts.items() if text]):
+        return None
+    return f"Asked behind {list_of(texts)}, which can decide what it says."
 
 
 def reasons(inspection: Inspection, *, quotes: bool, measured: bool = True) -> tuple[str, ...]:

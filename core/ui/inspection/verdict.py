@@ -13,6 +13,7 @@ from core.reports.inspection.words import (
     BENEATH,
     MARKS,
     WITHHELD,
+    asked_behind,
     reasons,
     source_sentence,
     truth,
@@ -79,8 +80,8 @@ def _afterwards(inspection: Inspection) -> None:
 
 def _in_words(inspection: Inspection, *, live: bool) -> None:
     """Say what to do with the answer, and why."""
-    if source := source_sentence(inspection):
-        st.text(source)
+    for sentence in filter(None, [source_sentence(inspection), asked_behind(inspection)]):
+        st.text(sentence)
     serve(inspection)
     if inspection.nearest_taught is not None:
         _beside_what_was_taught(inspection.nearest_taught)
