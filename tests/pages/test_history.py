@@ -74,6 +74,16 @@ def test_lists_what_was_asked_once_and_nothing_else():
     assert titles(session("history")) == [EXAMPLES["Known"], QUERY]
 
 
+def test_a_question_with_other_marks_is_the_same_unless_its_answer_hangs_on_them():
+    for query in ("What is 2 + 3?", "What is 2 -3?", "name a yellow fruit", "Name a yellow fruit."):
+        save(query)
+    assert [[row["title"] for row in group] for group in listed(session("history"))] == [
+        ["Name a yellow fruit.", "name a yellow fruit"],
+        ["What is 2 -3?"],
+        ["What is 2 + 3?"],
+    ]
+
+
 def test_a_verdict_without_its_reason_says_where_it_is():
     """As earlier versions saved it. All doubts lie on one scale, as on an inspection's."""
     grounds = f"λ = {default_policy().threshold:.3f}, default policy: ≤ 5% wrong"

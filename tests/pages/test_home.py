@@ -53,6 +53,10 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     # Lemon is true, too: of what a lane is told, only what its own answer gives way to is judged.
     assert [lane["prompt"].partition(" “")[0] for lane in drawn] == ["Told:"] * 4
     assert drawn[2]["why"] == "Las Vegas gives way to the truth"
+    assert {drawn[3]["own"], *drawn[3]["others"]} == {lanes.MADE_UP}, (
+        "nothing made up is named unasked"
+    )
+    assert lanes.MADE_UP not in {drawn[0]["own"], drawn[1]["own"], *drawn[1]["others"]}
     assert len(json.dumps(content)) < 20_000
     assert home.prepared_lanes() is home.prepared_lanes()  # for all who come
 

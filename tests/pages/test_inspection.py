@@ -288,6 +288,7 @@ def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded
     seen = run(usual_request(query, embedded.capabilities), embedded)
     assert not [c.text for c in seen.clusters if c.text in texts(app)]
     assert not said(app, seen.verdict.why) and "amplify" not in keys(app)
+    assert len(app.get("vega_lite_chart")) == 1, "its doubt is drawn all the same"
     press(app, "reveal")
     assert [text for text in texts(app) if text in BENEATH.values()]
     assert seen.verdict.answer in texts(app) and said(app, seen.verdict.why)

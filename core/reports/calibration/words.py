@@ -94,7 +94,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
-        rule = f"up to {A_TENTH}; ≤ {percent(belief.target_error)} wrong"
+        rule = f"doubt ≤ {A_TENTH}; ≤ {percent(belief.target_error)} promised"
         add(Headline.BELIEVE, believed, _of_them(errors, believed, "wrong"), rule)
     others = policy.answered - believed
     wrong = _of_them(policy.errors - errors, others, "wrong")

@@ -60,7 +60,7 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
         if is_example(calibration.data):
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
     with st.container(key="promised"):
-        st.text(policy.in_short)
+        st.text(policy.in_short, help=TERMS["Threshold λ"])
     _headlines(words.by_headline(calibration, belief_of(policy)))
     if caution:
         with st.container(key="caution"):

@@ -30,6 +30,7 @@ from core.ui.components.threshold import BESIDE, NeighbouringRows, ShownRow, Thr
 from core.ui.folds import fold
 from core.ui.policy_badge import is_default
 from core.ui.session import memory_of
+from core.uncertainty.scores import SCORES
 
 STEPS = 200
 WIDEST = 1e300  # what a browser's slider can span
@@ -139,7 +140,8 @@ def _scores_under_lambda(
         else own_direction(calibration.policy.threshold, calibration.larger_is_surer)
     )
     kind = "confidence" if calibration.larger_is_surer else "doubt"
-    name = charts.name_of(calibration.score)
+    name, ours = charts.name_of(calibration.score), SCORES.get(calibration.score)
+    unit = f" in {ours.doubt_unit}" if ours and ours.doubt_unit and kind == "doubt" else ""
     selected, opened = component.threshold(
         places.values[places.start] if now is None else now,
         places,
@@ -148,7 +150,7 @@ def _scores_under_lambda(
         memory_of("curve", result, partial(_curve, result, places)),
         memory_of("beside", result, partial(_beside, calibration, places)),
         {
-            "title": kind if name.casefold() == kind else f"{kind}: {name}",
+            "title": (kind if name.casefold() == kind else f"{kind}: {name}") + unit,
             "alt": charts.histogram_alt(result.shares, calibration.score, own),
             "curve": charts.risk_coverage_alt(result.curves[calibration.score], calibration.policy),
             **words.promise(calibration),
