@@ -223,7 +223,7 @@ def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...
     """Return what is said below the served sentence: what holds it back, and why it is so."""
     origin = inspection.read_as, source_sentence(inspection)
     about = *about_training(inspection.nearest_taught), too_few(inspection)
-    about = (*origin, asked_behind(inspection), *about)
+    about = (*origin, front_sentence(inspection), *about)
     quotes = untaught or not inspection.conceals
     return (*filter(None, about), *reasons(inspection, quotes=quotes))
 
@@ -234,7 +234,7 @@ def source_sentence(inspection: Inspection) -> str | None:
     return None if source is None else f"{source.sentence}. No model was asked now."
 
 
-def asked_behind(inspection: Inspection) -> str | None:
+def front_sentence(inspection: Inspection) -> str | None:
     """Return what stood in front of the question; None where nothing did."""
     request = inspection.recording.request
     fronts = {"a system prompt": request.system, "a context": request.context}

@@ -13,7 +13,7 @@ from core.reports.inspection.words import (
     BENEATH,
     MARKS,
     WITHHELD,
-    asked_behind,
+    front_sentence,
     reasons,
     source_sentence,
     truth,
@@ -80,7 +80,7 @@ def _afterwards(inspection: Inspection) -> None:
 
 def _in_words(inspection: Inspection, *, live: bool) -> None:
     """Say what to do with the answer, and why."""
-    for sentence in filter(None, [source_sentence(inspection), asked_behind(inspection)]):
+    for sentence in filter(None, [source_sentence(inspection), front_sentence(inspection)]):
         st.text(sentence)
     serve(inspection)
     if inspection.nearest_taught is not None:
