@@ -1,6 +1,7 @@
 """What is the same for everybody is built once a process, however many ask for it at once."""
 
 import functools
+import os
 import threading
 from collections.abc import Callable, Hashable
 from typing import Any, Final, Generic, ParamSpec, TypeVar
@@ -44,3 +45,13 @@ class once(Generic[P, T]):  # a decorator
     def cache_clear(self) -> None:
         """Forget everything, as tests do that change what it is built of."""
         self._built.clear()
+
+
+def anew_in_forks(function: once[P, T]) -> once[P, T]:
+    """Have what it returned built anew in a fork: of all threads, only the one that forks is there.
+
+    Others would be waited for for ever.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function.cache_clear)
+    return function

@@ -8,6 +8,7 @@ import pytest
 
 from core.once import FORKED
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 from tests.wire.processes import ROOT
 
 PROGRAM = """
@@ -27,6 +28,21 @@ if not os.fork():
 os.wait()
 """
 
+COMPUTING = """
+import os
+import numpy as np
+from core.language_models.backends.gguf import reader
+from core.language_models.backends.llama.runtime import LARGE, WIDE, matrix_product
+
+x, weights = np.ones((1, WIDE), np.float32), np.ones((LARGE // WIDE + 1, WIDE), np.float32)
+for numbers in (matrix_product(x, weights), [*reader._processors().map(abs, [-1])]):
+    print(sum(np.ravel(numbers)), flush=True)
+if not os.fork():
+    print(matrix_product(x, weights).sum(), *reader._processors().map(abs, [-1]), flush=True)
+    os._exit(0)
+os.wait()
+"""
+
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_asks_nothing_over_its_parents_connections(tmp_path):
@@ -40,3 +56,17 @@ def test_a_forked_process_asks_nothing_over_its_parents_connections(tmp_path):
     kept, anew, asked = ended.stdout.splitlines()
     assert kept.startswith(FORKED) and asked == FORKED
     assert anew == server.name  # who opens it there may ask
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_waits_for_no_thread_that_is_not_there():
+    program = subprocess.run(
+        [sys.executable, "-c", COMPUTING],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LONG,
+    )
+    product, number, both = program.stdout.splitlines()
+    assert both == f"{product} {number}"

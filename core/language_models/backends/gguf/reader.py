@@ -18,7 +18,7 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, dequantize
 from numpy.typing import NDArray
 
 from core.language_models.backends.llama.runtime import PROCESSORS
-from core.once import once
+from core.once import anew_in_forks, once
 
 VERSIONS = (2, 3)
 STRING, ARRAY = 8, 9  # kinds of values, as the format numbers them
@@ -62,6 +62,7 @@ class StoredTensor:
         return result.ravel()
 
 
+@anew_in_forks
 @once
 def _processors() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(PROCESSORS, "numbers")

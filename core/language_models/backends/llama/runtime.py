@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.language_models.backends.llama.bfloat16 import BFloat16Matrix
-from core.once import once
+from core.once import anew_in_forks, once
 
 Array = NDArray[np.float32]
 Tokens = NDArray[np.int64]
@@ -322,6 +322,7 @@ def _positions(tokens: Tokens, past: Sequence[Segment]) -> Tokens:
     return (start[:, None] + np.arange(L)).ravel()
 
 
+@anew_in_forks
 @once
 def _processors() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(PROCESSORS, "product")
