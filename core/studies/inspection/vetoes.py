@@ -18,7 +18,7 @@ from core.codec import one_line
 from core.language_models.language_model import Response
 from core.studies.inspection.certificates import strictest_least_mass
 from core.studies.inspection.recording import EXACT, UNLIKELY, Recording
-from core.studies.inspection.verdict import LEAST_KEPT, MOST_TO_KEEP
+from core.studies.inspection.verdict import LEAST_KEPT, MOST_TO_KEEP, largest_that_stands
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.logarithms import entropy
 from core.uncertainty.no_answer import is_no_answer
@@ -58,6 +58,9 @@ def _vetoes(
         yield f"“{one_line(answer)}” mostly came after other answers."
     if certified:
         return
+    plain = evidence.unstabilised.value
+    if evidence.parameters.gammas and plain > largest_that_stands(evidence.answers):
+        yield f"Without γ, M.I. is {plain:.3f} nats, and γ alone makes no answer stand."
     if (seen := _seen_again(evidence)) < strictest_least_mass():
         yield f"With an answer in the prompt, {1 - seen:.1%} of what it says was not compared."
     yield from _opposites(evidence)

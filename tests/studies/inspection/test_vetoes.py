@@ -14,7 +14,7 @@ from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import Decision, DecisionRule, Headline
+from core.studies.inspection.verdict import LEAST_KEPT, Decision, DecisionRule, Headline
 from tests.fakes import QUERY, TableModel, copies
 from tests.studies.inspection.rungs import every, limited, sampled
 
@@ -155,10 +155,19 @@ def test_second_answers_in_many_wordings_do_not_raise_what_stands():
     assert told.decision is NO and "changes what it says" in told.why
 
 
-def test_no_gamma_makes_a_model_that_copies_stand():
-    model = limited(copies(3), Estimator.CHAINED)
-    for gamma in (0.0, 1.0):
-        assert verdict(model, gamma_1=gamma).decision is NO
+@pytest.mark.parametrize("share", [0.4, 0.8])
+@pytest.mark.parametrize("gammas", [(0.0, 0.0), (1.0, 0.0), (0.2, 0.2), (1.0, 1.0)])
+def test_no_gamma_makes_a_model_that_copies_stand(share, gammas):
+    model = limited(copies(3, share), Estimator.CHAINED)
+    told = verdict(model, gamma_1=gammas[0], gamma_2=gammas[1])
+    assert told.decision is NO
+    is_small = any(gammas) and share < LEAST_KEPT  # M.I., by γ alone
+    assert ("Without γ, M.I. is 0.144 nats" in told.why) is is_small
+
+
+def test_what_stands_stands_whatever_gamma_is():
+    model = steady(["Paris", "Lyon"], [0.6, 0.4])
+    assert verdict(model, gamma_1=0.5, gamma_2=0.5).decision is YES
 
 
 def test_many_rare_answers_are_no_more_one_than_two_likely_ones():
