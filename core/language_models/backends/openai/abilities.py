@@ -87,8 +87,7 @@ class OpenAIAbilities(StoredAbilities):
         if self.given:
             notes.append(
                 f"It scores given answers by its field {self.given}, as documented by "
-                f"{input_logprobs.MAKERS[self.given]}; not tried here. What it drew had the same "
-                "score."
+                f"{input_logprobs.MAKERS[self.given]}. What it drew had the same score."
             )
         if self.thinks:
             notes.append(

@@ -1,11 +1,11 @@
 """Log-probabilities of input tokens, by three interfaces beside OpenAI's, as documented.
 
-None of them was tried here with the server that it is of. So the probe believes one only where a
-text has the log-probabilities that it had when it was said, behind exactly the prompt's tokens.
+Only vLLM was tried here. The probe believes any of them only where a text has the log-probabilities
+that it had when it was said, behind exactly the prompt's tokens.
 
-*prompt_logprobs*: chat completions of vLLM (`ChatCompletionRequest` at commit 002032e). The given
-answer is the last message, which is gone on with. The reply lists each token of the whole as
-``{"ID": {"logprob": …, "rank": …, "decoded_token": …}}``, and null for the first one.
+*prompt_logprobs*: chat completions of vLLM (`ChatCompletionRequest` at commit 002032e; 0.32.0 was
+tried). The given answer is the last message, which is gone on with. The reply lists each token of
+the whole as ``{"ID": {"logprob": …, "rank": …, "decoded_token": …}}``, and null for the first one.
 
 *input_token_logprobs*: ``/generate`` of SGLang (“Sampling Parameters” at commit 0a0dd35), for many
 texts at once. ``meta_info`` lists each token as ``[logprob, ID, text]``.
@@ -25,7 +25,11 @@ from core.language_models.backends.openai.replies import Reply, Tokens, log_prob
 PROMPT_LOGPROBS = "prompt_logprobs"
 INPUT_TOKENS = "input_token_logprobs"
 PREFILL = "prefill"
-MAKERS = {PROMPT_LOGPROBS: "vLLM", INPUT_TOKENS: "SGLang", PREFILL: "Text Generation Inference"}
+MAKERS = {
+    PROMPT_LOGPROBS: "vLLM",
+    INPUT_TOKENS: "SGLang; not tried here",
+    PREFILL: "Text Generation Inference; not tried here",
+}
 PATH = "/generate"  # beside OpenAI's
 TOGETHER = {INPUT_TOKENS: 32, PREFILL: 1}  # texts a request to it
 

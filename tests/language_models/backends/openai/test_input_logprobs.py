@@ -24,7 +24,7 @@ def test_a_documented_way_is_found_by_trying_and_scores_as_the_model_in_process(
         model = OpenAICompatible(server.rest, end=END)
         able = model.capabilities
         assert able.scores_given_text and able.whole_answers
-        (note,) = [note for note in able.notes if "not tried here" in note]
+        (note,) = [note for note in able.notes if "as documented by" in note]
         assert way in note and input_logprobs.MAKERS[way] in note
         assert way in model.revision
         wanted = embedded.log_likelihoods(PROMPTS, ANSWERS)
@@ -79,7 +79,7 @@ def test_what_does_not_repeat_what_was_said_behind_the_prompt_is_not_used(way, w
     with documented(way, **wrong) as (server, _):
         able = OpenAICompatible(server.rest).capabilities
         assert not able.scores_given_text
-        assert not any("not tried here" in note for note in able.notes)
+        assert not any("as documented by" in note for note in able.notes)
 
 
 def test_answers_that_begin_with_a_space_are_not_scored_as_others():
