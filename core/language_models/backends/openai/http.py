@@ -175,6 +175,11 @@ class Service:
         if not 200 <= status < 300:
             raise self._refusal(status, waits, parsed, data)
         if parsed is None:
+            if data.lstrip().startswith((b"data:", b"event:")):
+                raise errors.OtherModelError(  # it will go on
+                    f"{self.host} streams its replies, though nothing asks for that. Switch "
+                    "streaming off there, or choose another server."
+                )
             if not beside and parsed_reply(data, lists=True):
                 raise self._other_interface()
             raise self.reply_error("a reply that is cut off or not JSON")

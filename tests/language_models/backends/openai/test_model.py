@@ -1373,6 +1373,7 @@ def test_who_has_to_pay_first_hears_so_once_and_loses_nothing(status, text, code
         (408, b"", TemporaryError, "408"),
         (200, b"[" * 100_000, TemporaryError, "JSON"),
         (200, b"[]", TemporaryError, "without answers"),
+        (200, b'data: {"choices": [{"delta": {}}]}\n\n', OtherModelError, "streams its replies"),
         (200, b"\xff\xfe", TemporaryError, "JSON"),
         (200, b"{}", TemporaryError, "answers"),
         (200, b'{"choices": [1]}', TemporaryError, "answers"),
