@@ -160,12 +160,13 @@ class Worker:
             if different := pipeline_for(self._task).differences(job.pipeline):
                 raise RunError(
                     f"it scores otherwise there than where the run was begun: "
-                    f"{'; '.join(different)}. Install the same on every machine"
+                    f"{'; '.join(different)}. Install the same on every machine; of a served "
+                    "model, the command probe finds out anew there what it is"
                 )
         except BudgetError as error:
             self._failure = error
         except Exception as error:  # in a table, it reaches a person as a sentence
-            reason = one_line(str(error) or type(error).__name__, 500).removesuffix(".")
+            reason = one_line(str(error) or type(error).__name__, 1000).removesuffix(".")
             self._failure = RunError(
                 f"The worker on {socket.gethostname()} has no model: {reason}."
             )
