@@ -92,6 +92,7 @@ _TURNING = frozenset(
         *("except", "besides", "without", "no"),
     ]
 )
+_OF_ANOTHER_KIND = KINDS_OF_THING - {"play"}  # asks for the music of a film, "does play" a sport
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
 Numbers = NDArray[np.float64]
@@ -337,7 +338,7 @@ class _Index:
 
     def _decides(self, word: str, alike: Numbers) -> bool:
         """Return whether another fact is meant where a question has this word and that has not."""
-        if word in _TURNING or SUPERLATIVE.fullmatch(word):
+        if word in _TURNING or word in _OF_ANOTHER_KIND or SUPERLATIVE.fullmatch(word):
             return True
         other = int(alike.argmax())
         if alike[other] < SAME_STEM or len(word) < BEGINNING:  # "wat" is "what", and no temple

@@ -131,6 +131,8 @@ def test_yes_or_no_is_no_answer_of_the_world():
         ("Who never painted the Mona Lisa?", "never"),
         ("Who invented no telephone?", "no"),
         ("What is 2 - 2?", "-"),
+        ("what state is the grand canyon in", "state"),
+        ("Who made the music of Jaws?", "music"),
         ("One state of the USA?", "one"),
         ("say the name of any character in harry potter", "any"),
     ],
