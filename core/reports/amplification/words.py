@@ -85,13 +85,16 @@ def _meaning(curve: Amplification) -> tuple[str, bool | None]:
         return "", None
     first, last = curve.informative[0], curve.informative[-1]
     fates, before = _fates_at(last), [*map(_fates_at, curve.informative[:-1])]
+    taught = taught_position(curve.case.query, curve.model)
+    caution = untaught_words(taught) if taught and not taught.recognised else ""
     if len(fates) > 1:  # its interval allows for another
         return "", None
     if Fate.GIVES_WAY in fates:
         if first.repetitions == 0 and _fates_at(first) == {Fate.GIVES_WAY}:
             return "The model never held this answer: a reason not to believe it.", False
-        half = f"“{curve.case.answer}” gives way, as what is half known does: check it."
-        return half, False
+        gives_way = f"“{curve.case.answer}” gives way"
+        half = f"{gives_way}, as what is half known does: check it."
+        return f"{gives_way}. {caution}" if caution else half, False
     if {Fate.GIVES_WAY} in before:
         back = "It gives way, and comes back: no reason to believe it."
         return "" if before[0] == {Fate.GIVES_WAY} else back, None
@@ -106,9 +109,8 @@ def _meaning(curve: Amplification) -> tuple[str, bool | None]:
         return f"{outlasts}no reason to believe it.", None
     if any(each != {Fate.STAYS} for each in before):
         return "", None
-    taught = taught_position(curve.case.query, curve.model)
-    if taught and not taught.recognised:
-        return untaught_words(taught), None
+    if caution:
+        return caution, None
     if not contradicts(curve.case.repeated, curve.case.query, curve.case.answer):
         pair = f"“{curve.case.repeated}” does not contradict “{curve.case.answer}”"
         return f"{pair}: that it stands is no reason to believe it.", None

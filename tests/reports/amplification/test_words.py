@@ -200,6 +200,9 @@ def test_what_the_embedded_model_was_not_taught_is_no_reason_to_believe_it(query
     found = replace(found, case=replace(found.case, query=query))
     assert meaning(found).startswith("It stands")
     assert meaning(replace(found, model=WORLD_OF)).startswith(says)
+    gone = replace(alone({0: 0.9, 10: 0.1}), case=found.case, model=WORLD_OF)
+    assert ("as what is half known does" in meaning(gone)) == (query == CAPITAL.query)
+    assert query == CAPITAL.query or f"gives way. {says}" in meaning(gone)
 
 
 def test_an_answer_that_may_have_been_alive_is_not_said_never_to_have_been_held():
