@@ -1,5 +1,6 @@
 """The reports of calibrations, curves and experiments have the numbers of these results."""
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -152,6 +153,24 @@ def test_a_report_says_which_questions_of_a_run_were_not_asked(tmp_path):
     seen = read(evaluation_report(measure_run(read_results(Run(folder)), 0)))
     (sentence,) = Run(folder).extent
     assert "120 of 300 questions" in sentence and sentence in seen.texts
+
+
+def test_a_report_says_what_stood_in_front_of_all_questions(tmp_path):
+    folder = shutil.copytree(folders()["embedded_world"], tmp_path / "run")
+    manifest = json.loads((folder / "run.json").read_text())
+    manifest["pipeline"] |= {"front": "system 0123", "gamma_2": 0.5}
+    text = json.dumps(manifest | {"system": SCRIPT})
+    (folder / "run.json").write_text(text)
+    plain, seen = (
+        read(evaluation_report(measure_run(read_results(Run(each)), 0)))
+        for each in (folders()["embedded_world"], folder)
+    )
+    more = {name: seen.settings[name] for name in seen.settings.keys() - plain.settings.keys()}
+    assert more == {
+        "γ₁, γ₂": "0, 0.5",
+        "In front of each prompt": "system 0123",
+        "System prompt": SCRIPT,
+    }
 
 
 def test_rows_of_one_kind_have_no_threshold_for_two():

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from core.abstention.intervals import ConfidenceBand
+from core.abstention.policy import NOTHING
 from core.charts import evaluation as charts
 from core.charts.paper_figures import MIXTURE_TITLES, PAPERS
 from core.codec import count_of
@@ -149,6 +150,7 @@ def _mixture(measured: RunMeasures) -> list[Part]:
 
 def _settings(measured: RunMeasures, manifest: Any) -> dict[str, Cell]:
     results, pipeline = measured.results, measured.results.run.pipeline
+    gammas = pipeline.gamma_1, pipeline.gamma_2
     return {
         "Model": pipeline.model,
         "Revision of the weights": pipeline.revision,
@@ -163,7 +165,10 @@ def _settings(measured: RunMeasures, manifest: Any) -> dict[str, Cell]:
         "Seed": str(manifest["seed"]),
         "Estimator": pipeline.estimator,
         "Similarity, and τ": f"{pipeline.similarity}, {pipeline.tau:g}",
+        **({"γ₁, γ₂": ", ".join(f"{gamma:g}" for gamma in gammas)} if any(gammas) else {}),
         "Least sampled mass": pipeline.least_mass,
+        **({"In front of each prompt": pipeline.front} if pipeline.front != NOTHING else {}),
+        **({"System prompt": str(system)} if (system := manifest.get("system")) else {}),
         "Begun, ended": f"{manifest['begun']}, {manifest['ended'] or 'not yet'}",
         "Asked with": ", ".join(f"{name} {at}" for name, at in manifest["versions"].items()),
     }

@@ -69,8 +69,10 @@ def say_model(run: Run, introduction: str) -> None:
 def about_run(run: Run, state: State) -> None:
     """Say what was read of the questions, and what the answers took of a service."""
     with st.expander("About this run", icon=":material/menu_book:"):
-        form = f"Asked in the form {run.manifest['form']}."
-        st.text("\n".join([*reading_in(run.manifest), form]))
+        lines = [*reading_in(run.manifest), f"Asked in the form {run.manifest['form']}."]
+        if system := run.manifest.get("system"):
+            lines.append(f"System prompt: {system}")
+        st.text("\n".join(lines))
     if state.used:
         st.text(f"Used for these rows: {spending(state.used, run.pipeline.model)}")
 
