@@ -102,6 +102,7 @@ NOT_INSTALLED = (
 SAY_SHOW = "Add --show-untaught to see what it would have said."
 SAY_RECORDED = "{0.sentence}, to “{0.question}”: {0.outcome}. --recorded alone opens it."
 SAY_OTHER = "Add --model smollm2 to ask a model that learnt from real texts."
+SAY_CONNECTED = "Add --model to ask another, such as ollama:NAME of this machine."
 
 
 class StoppableGroup(click.Group):
@@ -330,13 +331,14 @@ def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:
     can_ask_more = asks and inspection.policy is None  # a policy has its own settings
     first = list(filter(None, (inspection.read_as, words.source_sentence(inspection))))
     answer = recorded_elsewhere(inspection.recording)
+    other = SAY_OTHER if find_spec(SMOLLM2) else SAY_CONNECTED
     lines = [
         *first,
         *filter(None, served),
         *words.beneath(inspection, untaught=untaught)[len(first) :],
         *([] if quotes else [SAY_SHOW]),
         *([SAY_RECORDED.format(answer)] if asks and answer else []),
-        *([SAY_OTHER] if asks and inspection.conceals and find_spec(SMOLLM2) else []),
+        *([other] if asks and inspection.conceals else []),
         *([MORE_ANSWERS] if can_ask_more and inspection.more_can_help else []),
         "",
         *(

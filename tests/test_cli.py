@@ -132,8 +132,9 @@ def test_a_file_offers_nothing_that_takes_a_model(tmp_path):
 def test_another_model_is_offered_where_it_is_installed(installed, monkeypatch):
     monkeypatch.setattr("core.cli.find_spec", lambda name: installed)
     outside = believe("inspect", "Who is at the door?").stdout.splitlines()
-    assert (cli.SAY_OTHER in outside) == installed
-    assert cli.SAY_OTHER not in believe("inspect", "What is the capital of France?").stdout
+    assert (cli.SAY_OTHER in outside) == installed != (cli.SAY_CONNECTED in outside)
+    known = believe("inspect", "What is the capital of France?").stdout
+    assert cli.SAY_OTHER not in known and cli.SAY_CONNECTED not in known
 
 
 def test_what_a_larger_model_answered_before_is_offered_and_opens_without_any_model(monkeypatch):

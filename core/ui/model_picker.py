@@ -48,7 +48,7 @@ MOST_BUDGET = 1_000_000
 def picker() -> None:
     """Say which model answers, and let the person choose another."""
     label = OPENING if model_opening.name_to_open() else BACK_ENDS[_kind(name_in_use())].button
-    st.button(label, icon=":material/smart_toy:", key="picker", on_click=_show, args=(True,))
+    st.button(label, icon=":material/smart_toy:", key="picker", on_click=show, args=(True,))
     if st.session_state.get(OPEN):
         _choice()
 
@@ -96,18 +96,19 @@ def _cancel(jobs: Sequence[Job[Any]]) -> None:
 
 def _choose_again(name: str) -> None:
     _fill_in(name)
-    _show(True)
+    show(True)
 
 
-def _show(is_open: bool) -> None:
+def show(is_open: bool) -> None:
+    """Open or close the picker."""
     st.session_state[OPEN] = is_open
 
 
-@st.dialog("Which model answers?", width="large", on_dismiss=partial(_show, is_open=False))
+@st.dialog("Which model answers?", width="large", on_dismiss=partial(show, is_open=False))
 def _choice() -> None:
     _recent_models()
     if answer := larger_model.choice():
-        _show(False)
+        show(False)
         larger_model.show(answer)
     kind = st.radio(
         "Kind",
@@ -152,7 +153,7 @@ def _take_what_is_open() -> None:
         for way in WAYS:  # its whole name may be another than was typed
             if typed and (price := st.session_state.get(price_key(typed, way))):
                 st.session_state[price_key(chosen.name, way)] = price
-        _show(False)  # what it can do is said on the page, where it answers now
+        show(False)  # what it can do is said on the page, where it answers now
         st.session_state[_READY] = True
         st.rerun()
 
@@ -286,7 +287,7 @@ def _use(name: str, form: Form | None, key: str | None) -> None:
     """Begin to open a model; a person wants one at a time."""
     if name == EMBEDDED:
         model_opening.use_embedded()
-        _show(False)  # there is nothing to find out, and nothing to wait for
+        show(False)  # there is nothing to find out, and nothing to wait for
         st.rerun()
     model_opening.use(name, form, key)
 

@@ -308,6 +308,11 @@ def test_another_model_is_one_press_away_where_this_one_was_taught_nothing_near(
     ask(app, "asdf qwer zxcv")
     press(app, "ask_real")
     assert wishes == [("smollm2", None, None)]
+    monkeypatch.setattr(model_opening, "find_spec", lambda name: None)
+    app.run()
+    assert "ask_real" not in keys(app)
+    press(app, "ask_another")
+    assert app.radio(key="model_kind").options
 
 
 def test_what_a_larger_model_answered_before_is_offered_first_and_named_where_it_opens(app):

@@ -24,7 +24,7 @@ from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.taught_questions import WORLD_OF, TaughtPosition
 from core.studies.inspection.verdict import SCORE, Decision
-from core.ui import figures, model_opening
+from core.ui import figures, model_opening, model_picker
 from core.ui.calibration import policy
 from core.ui.glossary import TERMS
 from core.ui.inspection import larger_model
@@ -59,7 +59,15 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             with st.container(horizontal=True):
                 if not quotes(inspection):
                     reveal(inspection)
-                if live and model_opening.smollm2_here():
+                if live and not model_opening.smollm2_here():
+                    st.button(
+                        "Ask another model",
+                        key="ask_another",
+                        icon=":material/smart_toy:",
+                        on_click=model_picker.show,
+                        args=(True,),
+                    )
+                elif live:
                     st.button(
                         "Ask SmolLM2, which learnt from real texts",
                         key="ask_real",
