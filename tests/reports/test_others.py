@@ -155,17 +155,18 @@ def test_a_report_says_which_questions_of_a_run_were_not_asked(tmp_path):
     assert "120 of 300 questions" in sentence and sentence in seen.texts
 
 
-def test_a_report_says_what_stood_in_front_of_all_questions(tmp_path):
+def test_a_report_says_what_stood_in_front_of_all_questions_and_what_the_model_notes(tmp_path):
     folder = shutil.copytree(folders()["embedded_world"], tmp_path / "run")
     manifest = json.loads((folder / "run.json").read_text())
     manifest["pipeline"] |= {"front": "system 0123", "gamma_2": 0.5}
-    text = json.dumps(manifest | {"system": SCRIPT})
+    text = json.dumps(manifest | {"system": SCRIPT, "notes": [TEXTS[0]]})
     (folder / "run.json").write_text(text)
     plain, seen = (
         read(evaluation_report(measure_run(read_results(Run(each)), 0)))
         for each in (folders()["embedded_world"], folder)
     )
     more = {name: seen.settings[name] for name in seen.settings.keys() - plain.settings.keys()}
+    assert TEXTS[0] in seen.texts
     assert more == {
         "γ₁, γ₂": "0, 0.5",
         "In front of each prompt": "system 0123",

@@ -48,6 +48,7 @@ def report(measured: RunMeasures) -> Report:
         texts=[
             *filter(None, [words.finding(results)]),
             *results.run.extent,
+            *results.run.notes,
             *results.dropped,
             *words.labels(results),
             *words.missing_scores(results),

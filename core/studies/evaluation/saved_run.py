@@ -150,6 +150,12 @@ class Run:
         return sum(len(batch) for batch in self.batches(["id"]))
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said beside every number of this model."""
+        notes = self.manifest.get("notes")
+        return tuple(map(str, notes)) if isinstance(notes, list) else ()
+
+    @property
     def extent(self) -> tuple[str, ...]:
         """Which of its questions are finished, as a sentence, if not all."""
         number = int(self.manifest["questions"]["number"])

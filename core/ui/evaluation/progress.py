@@ -72,7 +72,7 @@ def about_run(run: Run, state: State) -> None:
         lines = [*reading_in(run.manifest), f"Asked in the form {run.manifest['form']}."]
         if system := run.manifest.get("system"):
             lines.append(f"System prompt: {system}")
-        st.text("\n".join(lines))
+        st.text("\n".join([*lines, *run.notes]))
     if state.used:
         st.text(f"Used for these rows: {spending(state.used, run.pipeline.model)}")
 
