@@ -11,7 +11,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final, Literal, TypeVar
 
@@ -277,10 +277,13 @@ class Policy:
             )
         check_rows(self, [str(row.get("pipeline"))])
         number = number_of(cell := row[self.score])
-        if math.isnan(number) and isinstance(cell, str) and any(map(str.isdecimal, cell)):
+        has_numbers = isinstance(cell, Sized)  # a column, or “93%”
+        if isinstance(cell, str):
+            has_numbers = any(map(str.isdecimal, cell))
+        if math.isnan(number) and has_numbers:
             raise PolicyError(
-                f"“{one_line(self.score, 60)}” is “{one_line(cell, 60)}”, which is no number. Give "
-                "one, such as 0.93 where a table says 93% or 0,93."
+                f"“{one_line(self.score, 60)}” is “{one_line(str(cell), 60)}”, which is no number. "
+                "Give one, of one row, such as 0.93 where a table says 93% or 0,93."
             )
         if self.codebook and (misfit := self.codebook.misfit(row, number)):
             raise PolicyError(misfit)
