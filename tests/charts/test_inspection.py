@@ -21,7 +21,7 @@ from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping_rule import growth
-from core.studies.inspection.verdict import CERTIFIED, DecisionRule, Headline
+from core.studies.inspection.verdict import CERTIFIED, WIDTH, DecisionRule, Headline, scale_end
 from core.uncertainty.scores import SCORES, Score
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.fakes import QUERY, TableModel, copies, falling, knows
@@ -170,6 +170,12 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
     assert (
         at == inspection.compared_doubt or at < inspection.compared_doubt > 5 * limit
     )  # beyond the scale
+
+
+def test_with_the_default_limit_every_scale_ends_alike():
+    """Whatever the doubt of a question is, so that one can look from one to another."""
+    limit, most = default_rule().value, math.log(8)
+    assert scale_end(limit, 0.0) == scale_end(limit, most) and WIDTH * limit < 1.05 * most
 
 
 def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):

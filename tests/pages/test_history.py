@@ -17,6 +17,7 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.serialise import from_json, to_json
+from core.studies.inspection.verdict import scale_end
 from core.ui import frame
 from core.ui.components.history import NOT_SAVED
 from core.ui.history import A_PAGE, ALL, EVERY_MODEL, KINDS
@@ -167,7 +168,7 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     assert doubts == [
         (None, "– does not decide here", ""),
         (None, "−2.000 nats, λ = −1.500", "moved"),  # by minimum conditional entropy
-        (pytest.approx(0.029 / (1.08 * 3 * 0.58)), "0.029 nats, λ = 0.580", ""),
+        (pytest.approx(0.029 / scale_end(0.58, 0.029)), "0.029 nats, λ = 0.580", ""),
     ]
     assert rows[1]["policy"] == "own policy: ≤ 5% wrong"
     assert not [

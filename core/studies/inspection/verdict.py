@@ -21,6 +21,7 @@ from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
 MOST_TO_KEEP = 0.1  # of the largest M.I. possible: above, an answer changes the next one
+WIDTH = 3.6  # λ: of the default one, all that M.I. of the 8 likeliest answers can be, ln 8
 LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
 # A promise of more errors, or with less confidence, is no reason to believe an answer.
 LARGEST_ERROR, LEAST_CONFIDENCE = 0.1, 0.9
@@ -222,9 +223,9 @@ def largest_that_stands(clusters: int) -> float:
 
 
 def scale_end(limit: float, doubt: float, *, least: float = 0.3) -> float:
-    """Return where the scale of doubt ends: behind 3 λ and a doubt up to 5 λ, in its unit."""
+    """Return where the scale of doubt ends: behind `WIDTH` λ and a doubt up to 5 λ, in its unit."""
     most = 5 * limit if limit > 0 else math.inf
-    return 1.08 * max(3 * limit if limit > 0 else least, min(doubt, most))
+    return 1.08 * max(WIDTH * limit if limit > 0 else least, min(doubt, most))
 
 
 def belief_limit(
