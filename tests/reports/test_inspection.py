@@ -244,7 +244,8 @@ def test_the_scale_of_a_policy_that_nobody_checked_is_marked_as_a_file(embedded)
 
 def test_a_difference_of_probabilities_has_no_unit_where_it_decides(inspection):
     rule = DecisionRule(2.0, 0.0, "pair_covariance")
-    seen = run_again(inspection.recording, inspection.reading, rule=rule)
+    reading = replace(inspection.reading, gamma_1=0.0, gamma_2=0.0)  # above 0, nothing stands by it
+    seen = run_again(inspection.recording, reading, rule=rule)
     picture, saved, value = doubt(seen), outcome(seen), seen.compared_doubt
     assert f"The doubt is {value:.3f} by Pair cov." in picture.alt
     assert f"({value:.3f} Pair cov., λ = 2.000" in saved
