@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.ui import frame
 from core.ui.messages import later
-from core.ui.runs.widget import GOES_ON, PageRun, running_behind, running_elsewhere
+from core.ui.runs.widget import PageRun, running_behind, running_elsewhere, why_it_goes_on
 
 _PAGES: Final = {
     "inspection": frame.inspection,
@@ -52,7 +52,7 @@ def _end() -> None:
 def _leave(this: PageRun[Any]) -> None:
     this.leave()
     if this.job is not None and not (this.job.cancelling or this.job.done):
-        later(GOES_ON)  # its own page, which would say so, shows something else
+        later(why_it_goes_on(this.job))  # its own page, which would say so, shows something else
 
 
 @st.fragment(run_every=1.0)

@@ -20,7 +20,7 @@ from core.ui.messages import problem
 from core.ui.payment import agreement, costing
 from core.ui.runs.job import Job, T
 from core.ui.runs.scheduler import BusyError
-from core.ui.session import PAGE, this_session
+from core.ui.session import PAGE, owner, this_session
 
 _PLACES: Final = ("Next", "Second", "Third")
 _RUN: Final = "run_"
@@ -29,6 +29,7 @@ GOES_ON: Final = (
     "Another open page waits for this, too, so it was not ended, only left here. To end it, cancel "
     "it there."
 )
+OF_ANOTHER: Final = "Somebody else asked for this first, so it was not ended, only left here."
 QUICK = 1.0  # seconds: what is there sooner is shown without a progress bar
 
 
@@ -198,13 +199,18 @@ def run(
         return None
     if not (this.cancelled or job.error):
         return job.result
-    left = cancelled if job.cancelling else GOES_ON
+    left = cancelled if job.cancelling else why_it_goes_on(job)
     _say_why(job, left if this.cancelled else None)
     if beside and this.cancelled:
         beside(job)
     if retry:
         st.button("Try again", key=f"again_{key}", on_click=again, args=(key,))
     return None
+
+
+def why_it_goes_on(job: Job[Any]) -> str:
+    """Say why what was cancelled goes on."""
+    return GOES_ON if job.owner == owner() else OF_ANOTHER
 
 
 def running_elsewhere(pages: Collection[str]) -> PageRun[Any] | None:

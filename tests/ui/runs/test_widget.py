@@ -175,6 +175,15 @@ def test_one_persons_cancel_does_not_end_anothers_run(work, opened):
     assert work.begun == ["a"]
 
 
+def test_who_leaves_what_somebody_else_asked_for_is_told_so(work, opened, monkeypatch):
+    """There is no page of theirs on which it could be ended."""
+    one, two = opened(), opened()
+    job_of(two).owner = "alice"
+    press(two, "cancel_here")
+    assert said(two, widget.OF_ANOTHER) and not said(two, widget.GOES_ON)
+    assert one.run().get("progress")
+
+
 def test_who_left_may_watch_again_and_the_last_who_leaves_stops_it(work, opened):
     one, two = opened(), opened()
     press(one, "cancel_here")
