@@ -47,11 +47,16 @@ class once(Generic[P, T]):  # a decorator
         self._built.clear()
 
 
-def anew_in_forks(function: once[P, T]) -> once[P, T]:
-    """Have what it returned built anew in a fork: of all threads, only the one that forks is there.
+def in_forks(call: Callable[[], object]) -> None:
+    """Have something called in every fork: of all threads, only the one that forks is there.
 
     Others would be waited for for ever.
     """
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=function.cache_clear)
+        os.register_at_fork(after_in_child=call)
+
+
+def anew_in_forks(function: once[P, T]) -> once[P, T]:
+    """Have what it returned, such as threads, built anew in a fork."""
+    in_forks(function.cache_clear)
     return function

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.language_models.errors import ModelError, UnknownModelError
+from core.once import in_forks
 
 PREFIX: Final = "meaning:"
 _READ: Final = ("*.safetensors", "*.json", "*.txt", "*.model", "1_Pooling/config.json")
@@ -114,6 +115,7 @@ def _comparison(folder: Path) -> Callable[[str, Sequence[str]], NDArray[np.float
     from transformers.utils import logging
 
     logging.disable_progress_bar()
+    in_forks(functools.partial(torch.set_num_threads, 1))
     config = AutoConfig.from_pretrained(folder)
     classes = {str(label).casefold(): place for place, label in (config.id2label or {}).items()}
     is_entailment = "entailment" in classes

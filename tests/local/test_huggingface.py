@@ -6,7 +6,9 @@ right. What other kinds of models do is held against one plain pass over each wh
 
 import http.server
 import json
+import os
 import shutil
+import signal
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +44,7 @@ from core.language_models.errors import (
 from core.language_models.forms import Form, in_front
 from core.language_models.language_model import MAX_RESPONSE_TOKENS
 from core.language_models.registry import open_model
+from tests.patience import LONG
 from training import reference
 
 torch.set_num_threads(1)  # the models are small, and their threads would wait for each other
@@ -67,6 +70,18 @@ save_file(restore(SHIPPED), FOLDER / "model.safetensors", metadata={"format": "p
 @pytest.fixture(scope="module")
 def model():
     return open_model(f"hf:{FOLDER}")
+
+
+def test_a_forked_process_waits_for_no_thread_that_is_not_there(model):
+    """The threads of PyTorch's library for parallel loops stay with the parent."""
+    large = torch.randn(2_000_000)
+    large.exp().sum()  # by all of them
+    child = os.fork()
+    if not child:
+        signal.alarm(int(LONG))
+        large.exp().sum()
+        os._exit(len(model.sample("Q: Name a mammal. A:", 1)))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
 
 
 @pytest.fixture

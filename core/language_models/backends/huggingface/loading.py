@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
-from core.once import once
+from core.once import in_forks, once
 from core.settings import HUB_TOKEN
 
 # What of a model of the hub is fetched: all that is read of it. Neither pickles nor code are among
@@ -82,6 +83,7 @@ def open_files(name: str, key: str | None = None, device: str | None = None) -> 
     """
     folder = _local_folder(name)
     torch, transformers = libraries()
+    in_forks(partial(torch.set_num_threads, 1))
     place = _device(torch, device)
     commit = ""
     if folder is None:
