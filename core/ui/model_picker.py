@@ -20,7 +20,7 @@ from core.store.errors import StoreError
 from core.studies.costs import calls
 from core.studies.evaluation.recorded_answers import recorded_answers
 from core.ui import lending, model_listing, model_opening
-from core.ui.components import model_before
+from core.ui.components import tab_memory
 from core.ui.glossary import TERMS
 from core.ui.inspection import larger_model
 from core.ui.model import EMBEDDED, budget, choose, current, is_chosen, name_in_use, trial
@@ -64,7 +64,9 @@ def opening() -> None:
 
 def before() -> bool:
     """Say which model answered before this session began, offer to choose it again; if any did."""
-    lost = model_before.remember(name_in_use(), chosen=is_chosen())
+    lost = tab_memory.remember(
+        "model", name_in_use(), chosen=is_chosen(), most=tab_memory.LONGEST_NAME, lines=False
+    )
     if lost is None or _kind(lost) == EMBEDDED or model_opening.name_to_open():
         return False
     with st.container(border=True, key="model_lost"):

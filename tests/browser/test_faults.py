@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.server import at_rest, start_server, stop_server
+from tests.browser.server import at_rest, start_server, stop_server, unfold
 from tests.browser.test_models import choose
 from tests.language_models.openai_server import serving
 
@@ -60,6 +60,14 @@ def holding():
             let_go.set()
 
 
+def choose_again(page, service):
+    """Choose the model before a reload again, without its key."""
+    page.get_by_role("button", name="Choose it again").click()
+    page.get_by_role("button", name="Use this model").click()
+    expect(page.get_by_text(f"{service.base_url}: ready.")).to_be_visible()
+    at_rest(page)
+
+
 def test_a_server_killed_in_the_middle_of_a_run_is_found_again(open_page, tmp_path):
     """The page says which model had answered. `tests/wire/test_killed.py` proves the rest."""
     database = {"BELIEVE_DATABASE_URL": f"sqlite:///{tmp_path}/believe.db"}
@@ -76,12 +84,19 @@ def test_a_server_killed_in_the_middle_of_a_run_is_found_again(open_page, tmp_pa
             process, _ = start_server(port=int(address.rpartition(":")[2]), **database)
             is_back(page)
             expect(page.get_by_text(f"{service.name} answered here before")).to_be_visible()
-            page.get_by_role("button", name="Choose it again").click()
-            page.get_by_role("button", name="Use this model").click()
-            expect(page.get_by_text(f"{service.base_url}: ready.")).to_be_visible()
+            choose_again(page, service)
             expect(page.get_by_text("answered here before")).to_have_count(0)
             page.get_by_role("button", name="Ask, with at most").click()
             expect(page.locator(".st-key-verdict")).to_be_visible()
+            longer = page.get_by_role("textbox", name="Text", exact=True)
+            unfold(page, "Check a longer text")
+            longer.fill("Oslo is in Norway.\nIt rains there.")
+            longer.press("Control+Enter")
+            at_rest(page)
+            page.reload()
+            choose_again(page, service)
+            unfold(page, "Check a longer text")
+            expect(longer).to_have_value("Oslo is in Norway.\nIt rains there.")
             page.reload()
             expect(page.get_by_text("answered here before")).to_be_visible()
             page.get_by_role("button", name="Use the embedded model").click()

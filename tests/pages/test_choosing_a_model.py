@@ -335,7 +335,7 @@ def test_an_address_opens_the_bundled_model_that_it_names_and_no_other_answers_m
 def test_after_a_reload_what_is_still_paid_for_is_said_and_can_be_cancelled(monkeypatch):
     jobs = [SimpleNamespace(cancel=lambda: jobs.clear())]
     monkeypatch.setattr(model_picker, "orphans", lambda: [*jobs])
-    monkeypatch.setattr(model_picker.model_before, "remember", lambda *_, **__: "openai:m@http://x")
+    monkeypatch.setattr(model_picker.tab_memory, "remember", lambda *_, **__: "openai:m@http://x")
     app = session("inspection")
     assert said(app, "is still asked, and paid for")
     press(app, "cancel_lost")

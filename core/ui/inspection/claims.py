@@ -20,9 +20,14 @@ from core.language_models.language_model import LanguageModel
 from core.store.errors import StoreError
 from core.studies.costs import Plan, computed_tokens, lasting, plan
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.request import MAX_FRONT_CHARACTERS, InvalidRequestError
+from core.studies.inspection.request import (
+    MAX_FRONT_CHARACTERS,
+    MAX_QUERY_CHARACTERS,
+    InvalidRequestError,
+)
 from core.ui import frame
 from core.ui.components.marks import draw_marks
+from core.ui.components.tab_memory import remember_field
 from core.ui.folds import close
 from core.ui.messages import problem
 from core.ui.model import current, embedded_model, study_model
@@ -32,6 +37,12 @@ from core.ui.storage import save_inspection, unsaved_beginning
 
 PLACE, FOLD = "claims", "claims_fold"
 _PRESSED: Final = "claim_pressed"
+#: Characters that each field takes.
+FIELDS: Final = {
+    "claims_text": MOST_CHARACTERS,
+    "claims_question": MAX_QUERY_CHARACTERS,
+    "claims_context": MAX_FRONT_CHARACTERS,
+}
 UNTAUGHT: Final = (
     "The embedded model never learnt to judge statements. Choose one that follows instructions."
 )
@@ -47,6 +58,8 @@ def claims() -> None:
     if current() is embedded_model():
         st.text(UNTAUGHT)
         return
+    for key, characters in FIELDS.items():
+        remember_field(key, characters)
     text = st.text_area(
         "Text", key="claims_text", max_chars=MOST_CHARACTERS, persist_state="session"
     )

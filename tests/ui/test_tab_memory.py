@@ -1,0 +1,22 @@
+"""What a tab of the browser says of what stood in it before: a text, or nothing."""
+
+from functools import partial
+
+import pytest
+
+from core.ui.components.tab_memory import text_of
+
+name_of = partial(text_of, most=500, lines=False)
+
+
+def test_a_text_is_taken_as_it_is():
+    assert name_of({"before": "openai:m@http://localhost:1/v1"}) == "openai:m@http://localhost:1/v1"
+    assert text_of({"before": "a\nb"}, 3, lines=True) == "a\nb"
+
+
+@pytest.mark.parametrize(
+    "said", [None, 3, [], {}, {"before": None}, {"before": 1}, {"before": ""}, {"before": "a\nb"}]
+)
+def test_whatever_else_a_browser_sends_is_none(said):
+    assert name_of(said) is None
+    assert name_of({"before": "x" * 501}) is None
