@@ -47,7 +47,7 @@ def test_where_believe_may_not_go_nothing_is_asked(monkeypatch):
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
     with serving("none") as server, pytest.raises(RefusedError, match="not on the public"):
         model_names(server.base_url)
-    assert not server.listings
+    assert not (server.exchanges or server.listings)
     with pytest.raises(ModelError, match=r"cannot be read|begins with|has characters"):
         model_names("nonsense")
     with pytest.raises(ModelError, match="begins with http"):
