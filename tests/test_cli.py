@@ -477,9 +477,9 @@ def scores(tmp_path):
 
 
 def studied(path, *scores, surer=None, **target):
-    """The study's policy for a file that nobody has looked at, as JSON."""
+    """The study's policy for a file of one group, at which nobody has looked, as JSON."""
     data = study.read(path.read_bytes(), path.name, scores, None, surer)
-    return to_json(study.calibrate(data, study.Target(**target), looks=()).policy)
+    return to_json(study.calibrate(data, study.Target(**target), looks=()).policy, caution="")
 
 
 def first_look(result):

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from core.abstention.ledger import Look
-from core.abstention.policy import Policy, to_dict, to_json
+from core.abstention.policy import CAUTION, Policy, to_dict, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.codec import encode, one_line
 from core.commands.files import (
@@ -303,7 +303,7 @@ def _policy_report(policy: Policy, by_group: ByGroup) -> str:
 
 def _policy_json(outcome: Calibration, policy: Policy, by_group: ByGroup) -> dict[str, Any]:
     """Return the policy as it is written, what it spent, and its groups if the data have any."""
-    content = to_dict(policy) | _payment(outcome)
+    content = to_dict(policy) | {CAUTION: words.caution(by_group)} | _payment(outcome)
     if by_group.groups:
         content["group_guarantee"] = words.by_group(by_group)
         content["groups"] = [asdict(group) for group in by_group.groups]
