@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from core.data.world.grading import is_right
 from core.language_models.language_model import LanguageModel
 from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection.counter_answers import counter_answers
@@ -74,7 +73,6 @@ class Lane:
     doubts: Mapping[str, float]  # by score, one of `MEASURES`: nats
     # Whether the model was not taught this question in these words, whatever the decision.
     untaught: bool = False
-    is_truth: bool = False  # whether what it is told is known to be right, and its own is wrong
     promises: bool = False  # whether its policy promises how many of such answers are wrong
     others: tuple[str, ...] = ()  # further answers of the model's own, the likeliest first
 
@@ -103,7 +101,6 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
     if judgement is not None:
         deciding = inspection.verdict.score
         right = next(score.right for score in judgement.scores if score.name == deciding)
-    is_truth = judgement is not None and not right and is_right(answer, judgement.fact)
     return Lane(
         inspection.query,
         own,
@@ -113,7 +110,6 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         right,
         {name: inspection.scores[name].value or 0.0 for name in MEASURES},
         inspection.nearest_taught is not None and not inspection.nearest_taught.recognised,
-        is_truth,
         inspection.promises,
         tuple(texts[0] for texts in others),
     )

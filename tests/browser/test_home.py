@@ -35,14 +35,14 @@ def test_the_control_contradicts_every_lane_without_asking_the_server(address, o
     sent = []
     page.on("websocket", lambda socket: sent.append("a new connection"))
     expect(control(page)).to_have_attribute("aria-valuetext", "told 1 times")
-    expect(lane(page, 2).get_by_text("gives way to the truth")).to_be_visible()
+    expect(lane(page, 2).get_by_text("gives way, and is wrong")).to_be_visible()
     expect(lane(page, 2).locator(".ends .own")).to_have_text("Las Vegas 51% → 1.1%")
     expect(lane(page, 0).locator(".ends .own")).to_have_text("Paris > 99.9%")  # has not moved
     control(page).press("Home")
     expect(lane(page, 2).locator(".ends .own")).to_have_text("Las Vegas 51%")
     untold = [bar(page, at) for at in range(4)]
     expect(page.get_by_text("✓ Believe it", exact=True).first).to_be_visible()
-    expect(lane(page, 2).get_by_text("gives way to the truth")).not_to_be_visible()
+    expect(lane(page, 2).get_by_text("gives way, and is wrong")).not_to_be_visible()
     page.evaluate(
         "() => { const send = WebSocket.prototype.send; window.frames_sent = 0;"
         "WebSocket.prototype.send = function (...a) { window.frames_sent++; send.apply(this, a) } }"

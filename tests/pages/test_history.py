@@ -93,6 +93,7 @@ def test_a_verdict_without_its_reason_says_where_it_is():
         results().save("inspection", "", f"{doubt}", "embedded", f"[{doubt}]", outcome=came)
     largest, large, small = (row for (row,) in listed(session("history")))
     assert (small["why"], large["why"]) == (NOT_SAVED, "")
+    assert (small["policy"], large["policy"]) == ("default policy: ≤ 5% wrong", "default policy")
     limit = small["limit"]
     assert 0 < small["part"] < limit < large["part"] < largest["part"] <= 1
     assert large["part"] / limit == pytest.approx(2 / round(default_policy().threshold, 3))

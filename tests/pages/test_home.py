@@ -52,7 +52,7 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     assert [lane["stamp"]["look"] for lane in drawn] == looks
     # Lemon is true, too: of what a lane is told, only what its own answer gives way to is judged.
     assert [lane["prompt"].partition(" “")[0] for lane in drawn] == ["Told:"] * 4
-    assert drawn[2]["why"] == "Las Vegas gives way to the truth"
+    assert drawn[2]["why"] == "Las Vegas gives way, and is wrong"
     assert {drawn[3]["own"], *drawn[3]["others"]} == {lanes.MADE_UP}, (
         "nothing made up is named unasked"
     )

@@ -61,6 +61,9 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
     """Return what a browser needs to draw a result, its doubt on a scale from 0 to `most`."""
     kind, icon = KINDS[one.kind]
     is_usual = came.policy.startswith("default")
+    is_perhaps = came.stamp is STAMPS[Headline.PERHAPS]
+    # What is wrong of all answered is said where that is the promise: “Believe it” has less.
+    policy = came.policy.partition(":")[0] if is_usual and not is_perhaps else came.policy
     return {
         "id": one.id,
         "title": one.title,
@@ -71,12 +74,12 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
         "times": TIMES.format(times),
         "came": came.came,
         "stamp": came.mark and {"look": came.mark.look, "label": came.mark.label},
-        "policy": came.policy,
+        "policy": policy,
         "part": min(max(came.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(came) else None,
         "limit": came.limit / most,
         "doubt": f"{came.doubt:.3f}" if is_usual and came.doubt is not None else doubt_of(came),
         "numbers": doubt_of(came),
-        "why": came.why or NOT_SAVED * (is_usual and came.stamp is STAMPS[Headline.PERHAPS]),
+        "why": came.why or NOT_SAVED * (is_usual and is_perhaps),
     }
 
 

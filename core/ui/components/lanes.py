@@ -28,7 +28,6 @@ REASONS: Final = {  # whatever its answer does
 }
 OTHER_WORDS: Final = "It was not taught these words"
 WRONG: Final = ", and is wrong"
-TO_THE_TRUTH: Final = "{} gives way to the truth"
 LONGEST: Final = 24  # characters of an answer in a reason
 MADE_UP: Final = "(made up)"  # in place of such an answer, which no page shows unasked
 WORDS: Final = {
@@ -83,7 +82,5 @@ def _why(lane: Lane) -> str:
     if lane.untaught:
         return OTHER_WORDS
     served = lane.headline in (Headline.BELIEVE, Headline.PERHAPS)
-    if lane.is_truth and lane.course is Course.GIVES_WAY and not served:
-        return TO_THE_TRUTH.format(own)
     why = (SERVED if served else WITHHELD)[lane.course]
     return why.format(own) + (WRONG if lane.right is False and "{" in why else "")
