@@ -180,7 +180,7 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
             best = f"{name}, which decides on Inspection, {does.removeprefix('it ')}"
             return [best, f"No other is reliably better{chance}."]
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
-        return [f"Use {name}: {does}", f"Its lead over {every} may be chance."]
+        return [f"{name} leads: {does}", f"Its lead over {every} may be chance."]
     if len(results.scores) < 2:
         return [f"{name} finds wrong answers: {does}", "There is no other score to compare."]
     return [f"Use {name}: {does}", "No other score does so as often."]

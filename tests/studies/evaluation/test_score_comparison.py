@@ -153,8 +153,8 @@ def test_of_equal_scores_hardly_ever_one_is_called_the_best(found):
 
 def test_less_evidence_is_no_stronger_word(found):
     rng = np.random.default_rng(2)
-    use, rivals = words.answer(measure_run(alike(found, rng, 1.0), 200))
-    assert use.startswith("Use ") and rivals.endswith(" may be chance.")
+    leads, rivals = words.answer(measure_run(alike(found, rng, 1.0), 200))
+    assert " leads: it doubts" in leads and rivals.endswith(" may be chance.")
     use, _ = words.answer(measure_run(alike(found, rng, 0.0), 200))
     assert use == "Use none: no doubt is shown to find the wrong answers."
     few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
