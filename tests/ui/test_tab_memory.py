@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from core.ui.components import tab_memory
 from core.ui.components.tab_memory import text_of
 
 name_of = partial(text_of, most=500, lines=False)
@@ -20,3 +21,14 @@ def test_a_text_is_taken_as_it_is():
 def test_whatever_else_a_browser_sends_is_none(said):
     assert name_of(said) is None
     assert name_of({"before": "x" * 501}) is None
+
+
+def test_who_signs_in_to_a_tab_does_not_find_what_another_typed_there(monkeypatch):
+    places = []
+    monkeypatch.setattr(tab_memory, "remember", lambda place, *_, **__: places.append(place))
+    for who in (None, "https://a.example ann", "https://a.example bob", None):
+        monkeypatch.setattr(tab_memory, "person", lambda who=who: who)
+        tab_memory.remember_field("claims_text", 10)
+    first, ann, bob, last = places
+    assert first == last == "claims_text" and len({first, ann, bob}) == 3
+    assert "ann" not in ann and "bob" not in bob

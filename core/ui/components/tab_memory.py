@@ -3,11 +3,13 @@
 A reload is another session, and so is what a page gets from a server that was started again.
 """
 
+from hashlib import sha256
 from typing import Any, Final
 
 import streamlit as st
 
 from core.ui.components.registration import nothing, script
+from core.ui.session import person
 
 LONGEST_NAME: Final = 500  # characters of a model's name
 _mounted = script("tab_memory")
@@ -28,11 +30,15 @@ def remember(place: str, value: str, *, chosen: bool, most: int, lines: bool) ->
 
 
 def remember_field(key: str, most: int) -> None:
-    """Have the tab remember what is typed in a field, and fill it in again; call it before it."""
+    """Have the tab remember what is typed in a field, and fill it in again; call it before it.
+
+    Where people sign in, each in the same tab has a text of their own.
+    """
     filled = f"{key}_is_filled"
     text = st.session_state.get(key) or ""
     chosen = bool(text) or filled in st.session_state
-    before = remember(key, text, chosen=chosen, most=most, lines=True)
+    place = f"{key}_{sha256(who.encode()).hexdigest()[:12]}" if (who := person()) else key
+    before = remember(place, text, chosen=chosen, most=most, lines=True)
     if chosen or before:
         st.session_state[filled] = True  # once emptied by a person, it stays empty
     if before:
