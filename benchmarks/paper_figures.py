@@ -32,7 +32,8 @@ from core.data.datasets.world import NEVER_TAUGHT, world_questions
 from core.data.world.facts import Band
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
-from core.reports.evaluation import words
+from core.reports.evaluation import mixtures, words
+from core.reports.text import by_other
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.mixing import RULES, mix
 from core.studies.evaluation.results import (
@@ -130,7 +131,7 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
         yield from words.missing_scores(results)
         for target in targets if each.single and each.many else ():
             mixed = mix(results, each.single, each.many, target_error=target)
-            yield from words.mixtures(mixed)
+            yield from mixtures.mixtures(mixed)
             for rule, title in RULES.items():
                 if found := [m for m in mixed.found if m.rule == rule and set(m.values) != {None}]:
                     yield f"Target {target:.0%}, {title}:"
@@ -165,7 +166,7 @@ def by_entropy(found: Sequence[Mixture]) -> str:
 
 
 def _cells(bar: Bar) -> list[str]:
-    wrong = f"{_cell(bar.error, bar.error_spread)}{words.by_other(bar)}"
+    wrong = f"{_cell(bar.error, bar.error_spread)}{by_other(bar)}"
     return [_cell(bar.recall, bar.recall_spread), wrong]
 
 

@@ -18,10 +18,7 @@ from core.ui.model import model_or_problem
 
 def page() -> None:
     """Draw the page: the chosen run on its way, what came of it, and beside that a new one."""
-    page_header(
-        "Which doubt finds the wrong answers?",
-        "Questions with known answers: **a doubt is good if wrong answers have more of it.**",
-    )
+    page_header("Which doubt finds the wrong answers?")
     model = model_or_problem()
     head = st.container(horizontal=True, vertical_alignment="bottom", key="run_head")
     listed, others = choice(head)
@@ -30,11 +27,13 @@ def page() -> None:
             fold("New run", partial(new_run, model), key=FOLD, icon=":material/add:")
     if listed is None:
         return
-    on_way = st.container()
+    on_way, outcome = st.container(), st.container()
+    # What came of it stands before what can be done with it.
     buttons = st.container(horizontal=True, vertical_alignment="center", key="run_controls")
     try:
         if run.draw(listed, model, head, on_way, buttons):
-            results(listed.run, others, buttons)
+            with outcome:
+                results(listed.run, others, head, buttons)
     except RunError as error:
         problem(complaint(error, listed.run.folder))
 

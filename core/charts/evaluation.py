@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import Final
 
 import altair as alt
@@ -10,14 +9,20 @@ import numpy as np
 import pandas as pd
 
 from core.charts.line_labels import before_names
-from core.charts.theme import IN_LINES, Chart, Palette, contrast, theme
+from core.charts.theme import Chart, Palette, contrast, theme
 from core.studies.evaluation.row_table import QuestionPoints
+from core.studies.evaluation.saved_run import DIVERSE
 from core.uncertainty.scores import SCORES
 
 HEIGHT: Final = 320
-ROW_HEIGHT: Final = 38  # of a dot
+ROW_HEIGHT: Final = 42  # of a dot
 NUMBER_WIDTH: Final = 44  # pixels of a number behind the plot
-LONGEST_LINE: Final = 19  # characters of a score's name beside its dot
+NAMES: Final = alt.ExprRef("width < 350 ? datum.short : datum.score")
+#: Names that are too long beside a dot on a phone.
+SHORT: Final = {
+    "min_conditional_entropy": "Least cond. entropy",
+    "certified_mutual_information": "Certified mutual inf.",
+}
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own
 #: Of the names of sources: on a phone, each has a line of its own.
@@ -65,7 +70,9 @@ def estimates(
     reference, label = line
     data = pd.DataFrame(
         {
-            "score": ["\n".join(wrap(SCORES[each.score].title, LONGEST_LINE)) for each in rows],
+            "score": [SCORES[each.score].title for each in rows],
+            "short": [SHORT.get(each.score, SCORES[each.score].title) for each in rows],
+            "sign": [SCORES[each.score].sign for each in rows],
             "value": [each.value for each in rows],
             "lower": [each.lower for each in rows],
             "upper": [each.upper for each in rows],
@@ -85,10 +92,7 @@ def estimates(
         scale=scale,
         axis=alt.Axis(tickCount=5, labelSeparation=8, format=form),
     )
-    # Vega hangs two lines from where one stands: half a line up, they are beside their dot.
-    two = {"test": "indexof(datum.label, '\\n') >= 0", "value": -7}
-    names = alt.Axis(labelExpr=IN_LINES, labelLimit=200, labelOffset={"condition": two, "value": 0})
-    y = alt.Y("score:N", title=None, sort=None, axis=names)
+    y = alt.Y("score:N", title=None, sort=None, axis=None)
     is_main = {"test": "datum.main", "value": palette.primary}
     ink = alt.ColorValue(palette.muted, condition=is_main)
     ring = {"test": "!datum.shown", "value": palette.background}
@@ -111,6 +115,15 @@ def estimates(
             stroke=alt.StrokeValue(palette.muted, condition=is_main),
             fill=alt.FillValue(palette.muted, condition=[ring, is_main]),
         ),
+        *(
+            alt.Chart(data)
+            .mark_text(align="right", dx=-8, dy=down, fontSize=size, color=of, text=text)
+            .encode(x=alt.XValue(0), y=y)
+            for text, down, size, of in (
+                (NAMES, -7, 12, palette.text),
+                (alt.ExprRef("datum.sign"), 7, 11, palette.muted),
+            )
+        ),
         # In a column of their own, where no line crosses them.
         alt.Chart(data)
         .mark_text(align="right", fontSize=12, fontWeight="bold")
@@ -128,7 +141,10 @@ TEN_TICKS: Final = alt.Axis(tickCount=10)
 
 
 def scatter(points: QuestionPoints, palette: Palette) -> Chart:
-    """Semantic entropy against mutual information: wrong answers filled, a shape for a source."""
+    """Semantic entropy against mutual information: wrong answers filled, a shape for a source.
+
+    Two lines part what either doubts from the rest.
+    """
     names = [one_line(str(source)) for source in points.sources]
     counts = pd.Series(names).value_counts()
     largest = sorted(counts.index[: MOST_SOURCES if len(counts) > MOST_SOURCES + 1 else None])
@@ -147,6 +163,8 @@ def scatter(points: QuestionPoints, palette: Palette) -> Chart:
     kinds = {"right": palette.diverging[0], "wrong": palette.diverging[2]}
     above = alt.Legend(orient="top")  # beside the sources, a phone has no room for it
     chosen = alt.selection_point(CHOSEN, fields=list(FIELDS), on="click", empty=False)
+    line = alt.Chart(pd.DataFrame({"doubted above": [DIVERSE]})).mark_rule(color=palette.text)
+    lines = line.encode(x="doubted above:Q") + line.encode(y="doubted above:Q")
     marks = (
         alt.Chart(data)
         .mark_point(size=60, opacity=0.75)
@@ -184,4 +202,4 @@ def scatter(points: QuestionPoints, palette: Palette) -> Chart:
         )
         .add_params(chosen)
     )
-    return theme(marks.properties(height=HEIGHT + 60), palette)
+    return theme((lines + marks).properties(height=HEIGHT + 60), palette)

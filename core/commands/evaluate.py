@@ -24,7 +24,7 @@ from core.commands.terminal import CLEAR
 from core.data.datasets.summary import omissions
 from core.data.datasets.tables import QuestionFile
 from core.guard import policy_in
-from core.reports.evaluation import words
+from core.reports.evaluation import mixtures, words
 from core.reports.text import table
 from core.studies import costs
 from core.studies.evaluation import mixing
@@ -398,8 +398,8 @@ def _figures(measured: RunMeasures, folder: Path, options: dict[str, Any]) -> li
             figures[name] = precision_recall(some)
     kinds = _kinds(results, options["many"])
     mixed = mixing.mix(results, kinds.single, kinds.many, target_error=options["target_loss"])
-    divided = () if options["many"] else (words.two_kinds(kinds),)
-    for sentence in (*divided, *words.mixtures(mixed)):
+    divided = () if options["many"] else (mixtures.two_kinds(kinds),)
+    for sentence in (*divided, *mixtures.mixtures(mixed)):
         tell(sentence)
     if mixed.found:
         for measure in charts.TITLES:

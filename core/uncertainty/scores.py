@@ -166,6 +166,7 @@ class ScoreInfo:
 
     symbol: str  # what the paper and the charts call it
     title: str  # its name in plain words
+    sign: str  # what it doubts an answer for, in at most 24 characters
     function: Callable[[Evidence], Score]  # from evidence to score
     unit: Unit  # {"nats", "probability", "covariance"}: of the value
     range: str  # between what values it lies
@@ -193,6 +194,7 @@ SCORES: dict[str, ScoreInfo] = {
     "mutual_information": ScoreInfo(
         symbol="M.I.",
         title="Mutual information",
+        sign="swayed by other answers",
         function=mutual_information,
         unit="nats",
         range="0 to ln(clusters) for γ = 0; from samples alone, also slightly below 0",
@@ -203,6 +205,7 @@ SCORES: dict[str, ScoreInfo] = {
     "semantic_entropy": ScoreInfo(
         symbol="S.E.",
         title="Semantic entropy",
+        sign="answers differ",
         function=semantic_entropy,
         unit="nats",
         range="0 to ln(clusters)",
@@ -213,6 +216,7 @@ SCORES: dict[str, ScoreInfo] = {
     "greedy_probability": ScoreInfo(
         symbol="T0",
         title="Greedy probability",
+        sign="answer is improbable",
         function=greedy_probability,
         unit="probability",
         range="0 to 1",
@@ -224,6 +228,7 @@ SCORES: dict[str, ScoreInfo] = {
     "self_verification": ScoreInfo(
         symbol="S.V.",
         title="Self-verification",
+        sign="calls itself wrong",
         function=self_verification,
         unit="probability",
         range="0 to 1",
@@ -235,6 +240,7 @@ SCORES: dict[str, ScoreInfo] = {
     "min_conditional_entropy": ScoreInfo(
         symbol="min C.E.",
         title="Minimum conditional entropy",
+        sign="copies another answer",
         function=min_conditional_entropy,
         unit="nats",
         range="0 to ln(clusters)",
@@ -246,6 +252,7 @@ SCORES: dict[str, ScoreInfo] = {
     "pair_covariance": ScoreInfo(
         symbol="Pair cov.",
         title="Pair covariance",
+        sign="repeats what it is told",
         function=pair_covariance,
         unit="covariance",
         range="−1 to 1",
@@ -256,6 +263,7 @@ SCORES: dict[str, ScoreInfo] = {
     "certified_mutual_information": ScoreInfo(
         symbol="M.I. ≥",
         title="Certified mutual information",
+        sign="surely swayed",
         function=certified_mutual_information,
         unit="nats",
         range="0 to ln(clusters)",
@@ -266,6 +274,7 @@ SCORES: dict[str, ScoreInfo] = {
     "weighted_doubt": ScoreInfo(
         symbol="W.D.",
         title="Weighted doubt",
+        sign="three doubts together",
         function=weighted_doubt,
         unit="nats",
         range="0 or more, without a limit",

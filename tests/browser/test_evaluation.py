@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 def test_a_run_survives_a_reload_and_is_cancelled_and_deleted(address, open_page):
     page = open_page(f"{address}/evaluation?results=Rows")  # which takes no resampling
-    expect(page.get_by_text("300 rows of the 8 likeliest answers")).to_be_visible()
+    expect(page.get_by_text("300 questions, the 8 likeliest answers")).to_be_visible()
     unfold(page, "New run")
     for _ in screens(page):
         assert too_wide(page) <= 0

@@ -9,7 +9,6 @@ pytestmark = pytest.mark.browser
 PROJECTOR = {"width": 1280, "height": 720}
 NARROW = {"width": 320, "height": 720}  # a screen of 1280 pixels at 400% (WCAG 2.2, 1.4.10)
 WORDS, CONTROLS = 60, 20  # with the seven entries of the navigation, without what only helps
-MORE_WORDS = {"evaluation": 80}  # its answer names every score that may lead by chance
 # What is seen: sentences outside of labels and badges, and what can be operated.
 SEEN = """() => {
   const isSeen = (each) => {
@@ -41,7 +40,7 @@ def test_a_first_screen_is_about_one_thing(address, open_page, name):
     page.wait_for_selector("h1")
     at_rest(page)
     words, controls = page.evaluate(SEEN)
-    assert words and len(words) <= MORE_WORDS.get(name, WORDS), words
+    assert words and len(words) <= WORDS, words
     assert len(controls) <= CONTROLS, controls
     page.set_viewport_size(NARROW)
     at_rest(page)

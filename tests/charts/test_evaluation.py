@@ -10,6 +10,7 @@ from core.charts import evaluation as charts
 from core.charts.theme import DARK, LIGHT
 from core.reports.evaluation import document
 from core.studies.evaluation.row_table import QuestionPoints
+from core.uncertainty.scores import SCORES
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS
 
@@ -57,7 +58,9 @@ def test_a_dot_has_its_name_its_number_and_its_interval_if_there_is_one():
     assert {(row["lower"], row["upper"]) for row in whiskers} == {(0.8, 0.95), (0.45, 0.7)}
     found = drawn(chart)
     assert {"Mutual information", "90%", "60%", "55%"} <= set(texts(found))
-    assert re.findall(r"<tspan[^>]*>([^<]*)</tspan>", found) == ["Minimum conditional", "entropy"]
+    assert {SCORES[each.score].sign for each in INTERVALS} <= set(texts(found))
+    assert "Least cond. entropy" in texts(found)
+    assert "Minimum conditional entropy" in texts(drawn(chart.properties(width=600)))
     dots = re.findall(r'fill="([^"]*)" stroke="([^"]*)" stroke-width="2"', found)
     blue, grey = LIGHT.primary, LIGHT.muted
     assert dots == [(blue, blue), (LIGHT.background, grey), (grey, grey)]
@@ -65,7 +68,9 @@ def test_a_dot_has_its_name_its_number_and_its_interval_if_there_is_one():
 
 def test_right_and_wrong_differ_by_more_than_their_colour():
     chart = charts.scatter(points(), LIGHT)
-    fill = chart.to_dict(validate=False)["encoding"]["fill"]["scale"]
+    across, up, marks = chart.to_dict(validate=False)["layer"]
+    assert "x" in across["encoding"] and "y" in up["encoding"]  # what either doubts is beyond one
+    fill = marks["encoding"]["fill"]["scale"]
     assert fill["range"] == [LIGHT.background, LIGHT.diverging[2]]
     assert {"right", "wrong", "one", "many"} <= set(texts(drawn(chart)))
 

@@ -15,7 +15,8 @@ from core.reports.amplification.words import verdict
 from core.reports.calibration import document as calibration
 from core.reports.calibration.words import by_headline
 from core.reports.evaluation.document import report as evaluation_report
-from core.reports.evaluation.words import answer, finding
+from core.reports.evaluation.mixtures import finding
+from core.reports.evaluation.words import answer
 from core.reports.laboratory import document as laboratory
 from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.reports.text import curve_ends

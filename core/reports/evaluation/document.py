@@ -11,7 +11,7 @@ from core.abstention.policy import NOTHING
 from core.charts import evaluation as charts
 from core.charts.paper_figures import MIXTURE_TITLES, PAPERS
 from core.codec import count_of
-from core.reports.evaluation import words
+from core.reports.evaluation import mixtures, words
 from core.reports.paper_figures import mixture, precision_recall
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.evaluation.mixing import kinds, mix, sources
@@ -46,7 +46,7 @@ def report(measured: RunMeasures) -> Report:
         title=f"{pipeline.model} on {questions['name']}",
         finding=" ".join(words.answer(measured)) or f"{count_of(len(results), 'row')} count here.",
         texts=[
-            *filter(None, [words.finding(results)]),
+            *filter(None, [mixtures.finding(results)]),
             *results.run.extent,
             *results.run.notes,
             *results.dropped,
@@ -69,20 +69,26 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 def aurocs(measured: RunMeasures) -> Picture:
     """Return how well every score that has an AUROC finds wrong answers.
 
-    The largest comes first; the one to use is blue. Those of `words.exclusions` are not there. A
-    line is as long as `words.answer` says.
+    The largest comes first; the one to use is blue, a ring is one that may be as good as it. Those
+    of `words.exclusions` are not there. A line is as long as `words.answer` says.
     """
     use = words.score_to_use(best := lead(measured))
+    rivals = best.rivals if best is not None and measured.number else ()
     by = {name: measured.interval(name, "auroc") for name in ranking(measured)}
     if best is not None and best.is_largest:
         by[best.score] = best.widened
     rows = [
-        charts.Estimate(name, of.value, of.lower, of.upper, is_main=name == use)
+        charts.Estimate(name, of.value, of.lower, of.upper, name not in rivals, name == use)
         for name, of in by.items()
     ]
-    each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
+    each = (
+        f"{SCORES[name].title} ({SCORES[name].sign}) {words.with_interval(of)}"
+        f"{', a ring' * (name in rivals)}"
+        for name, of in by.items()
+    )
     alt = f"AUROC, the largest first: {'; '.join(each)}."
     content = rows, *charts.AUROCS
+    alt = f"{alt} {words.marks(measured)}".rstrip()
     return Picture("Which doubt finds the wrong answers", alt, charts.estimates, content)
 
 
@@ -143,7 +149,7 @@ def _mixture(measured: RunMeasures) -> list[Part]:
     return [
         Part(
             "One threshold for two kinds",
-            [words.two_kinds(by_kind), *words.mixtures(mixed)],
+            [mixtures.two_kinds(by_kind), *mixtures.mixtures(mixed)],
             pictures,
         )
     ]

@@ -6,19 +6,16 @@ from typing import Final
 
 import numpy as np
 
-from core import codec
 from core.abstention.bayesian_bootstrap import ENOUGH
 from core.abstention.intervals import Interval
 from core.abstention.ledger import MOST_LOOKS, Look, no_budget
 from core.abstention.metrics import MEASURES, auroc
-from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
 from core.data.datasets.world import NEVER_TAUGHT
 from core.reports import text
-from core.reports.text import brackets, by_other
 from core.studies.evaluation import mixing
 from core.studies.evaluation.decisions import PolicyDecisions
-from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, MixtureResult
+from core.studies.evaluation.mixing import COMPARED
 from core.studies.evaluation.results import (
     CONFIDENCE,
     RESAMPLES,
@@ -54,10 +51,6 @@ NO_TEST: Final = (
     "rows that did not make it, run: python -m core calibrate ROWS --policy FILE."
 )
 MOST_LEFT_OUT: Final = 3  # questions that are named
-_RULES: Final = {
-    mixing.PAPER: "the paper’s rule",
-    mixing.GUARANTEED: "the guaranteed threshold (Learn-then-Test)",
-}
 
 
 def provenance(of: Provenance) -> str:
@@ -151,42 +144,43 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
                 f"Too few answers are {kind} to say which doubt to use: {count:,} of "
                 f"{len(results):,}."
             ]
-    auroc, among = of.widened, len(ranking(measured))
-    if not of.is_largest:  # it was named before anything was seen
-        auroc, among = measured.interval(of.score, "auroc"), 1
-    ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%}"
-    if ends:
-        ends += f", chosen among {among})" if among > 1 else ")"
+    # One that was named before anything was seen is not widened.
+    auroc = of.widened if of.is_largest else measured.interval(of.score, "auroc")
+    ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%})"
     file = str(results.run.manifest["questions"]["name"])
     whose = [f"“{one_line(source)}”" for source in results.only] or [one_line(file)]
     does = (
-        f"it doubts a wrong answer more than a right one in {auroc.value:.0%} of "
-        f"pairs{ends}, on {_size(results)} of {list_of(whose)}."
+        f"doubts a wrong answer more than a right one in {auroc.value:.0%} of pairs{ends}, on "
+        f"{size(results)} of {list_of(whose)}."
     )
     if not measured.number:
-        return [f"{name} leads: {does}", "How much of that is chance is not known yet."]
+        return [f"{name} leads; how much of that is chance is not known yet.", f"It {does}"]
     if not of.beats_chance:
         none = "Use none: no doubt is shown to find the wrong answers."
-        return [none, f"{name} leads: {does} Chance alone would in 50%."]
+        return [none, f"{name} leads: it {does} Chance alone would in 50%."]
+    if of.rivals and of.is_largest:
+        return [f"{name} leads, but {_others(of.rivals)} may be as good.", f"It {does}"]
     if of.rivals:
-        if not of.is_largest:
-            above = [
-                SCORES[each].title
-                for each in of.rivals
-                if measured.interval(each, "auroc").value > auroc.value
-            ]
-            who = list_of(above, most=len(SCORES))
-            chance = f": {who} may lead by chance" if above else ""
-            best = f"{name}, which decides on Inspection, {does.removeprefix('it ')}"
-            return [best, f"No other is reliably better{chance}."]
-        every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
-        return [f"{name} leads: {does}", f"Its lead over {every} may be chance."]
+        above = [
+            SCORES[each].title
+            for each in of.rivals
+            if measured.interval(each, "auroc").value > auroc.value
+        ]
+        chance = f" {list_of(above, most=len(SCORES))} may lead by chance." if above else ""
+        best = f"Keep {name}, which decides on Inspection: no other is reliably better."
+        return [best, f"It {does}{chance}"]
     if len(results.scores) < 2:
-        return [f"{name} finds wrong answers: {does}", "There is no other score to compare."]
-    return [f"Use {name}: {does}", "No other score does so as often."]
+        return [f"{name} finds wrong answers; there is no other score to compare.", f"It {does}"]
+    return [f"Use {name}: its lead over every other is more than chance.", f"It {does}"]
 
 
-def _size(results: Results) -> str:
+def _others(scores: Sequence[str]) -> str:
+    """Return the names of one or two scores; of more, how many."""
+    few = list_of([SCORES[each].title for each in scores], most=2)
+    return few if len(scores) <= 2 else f"{len(scores)} others"
+
+
+def size(results: Results) -> str:
     """Return how many questions there are, and in how many rows if some repeat."""
     questions = count_of(len(np.unique(results.questions)), "question")
     rows = count_of(len(results), "row")
@@ -206,9 +200,28 @@ def never_taught(measured: RunMeasures) -> str:
     if math.isnan(rest):
         return ""
     return (
-        f"Without the {int(is_list.sum()):,} lists never taught, which the Laboratory leaves "
-        f"out, {SCORES[of.score].title} reaches {rest:.0%}."
+        f"Without {int(is_list.sum()):,} lists the model never learnt, "
+        f"{SCORES[of.score].title} reaches {rest:.0%}."
     )
+
+
+def marks(measured: RunMeasures) -> str:
+    """Return what the lines and the rings of `document.aurocs` are."""
+    of, among = lead(measured), len(ranking(measured))
+    if of is None or not measured.number:
+        return ""
+    chosen = of.is_largest and among > 1
+    wider = f", wider for the one chosen among {among}" * chosen
+    rings = " Rings: may be as good." if of.rivals else ""
+    return f"Lines: {CONFIDENCE:.0%} intervals{wider}.{rings}"
+
+
+#: When an answer is right, by how it is compared with the accepted ones.
+RIGHT_MEANS: Final[dict[Match, str]] = {
+    "same_answer": "the same as an accepted answer",
+    "f1": "token F1 ≥ 0.25 with an accepted answer, as in the paper",
+    "exact": "word for word an accepted answer",
+}
 
 
 def better_and_worse(every: Sequence[ScoreComparison]) -> str:
@@ -362,10 +375,11 @@ def above(plotted: QuestionPoints) -> str:
         (f"{int((is_above & right).sum()):,}", f"{int((is_above & wrong).sum()):,}")
         for is_above in (plotted.entropy > DIVERSE, plotted.information > DIVERSE)
     )
+    (few, least), (more, most) = zip(entropy, information, strict=True)
     return (
-        f"Above {DIVERSE} nats, entropy doubts {entropy[0]} of {int(right.sum()):,} right answers "
-        f"and {entropy[1]} of {int(wrong.sum()):,} wrong ones; mutual information "
-        f"{information[0]} and {information[1]}."
+        f"Of {int(right.sum()):,} right answers, entropy doubts {few} and mutual information "
+        f"{least}; of {int(wrong.sum()):,} wrong ones, {more} and {most}. Doubted: above {DIVERSE} "
+        "nats, the lines."
     )
 
 
@@ -382,128 +396,9 @@ def scatter(plotted: QuestionPoints) -> list[str]:
     return notes
 
 
-def two_kinds(of: Kinds) -> str:
-    """Return how the sources were divided."""
-    begins = "No source names several right answers to its median question"
-    if not of.many:
-        return f"{begins}, and none has a median entropy above {DIVERSE} nats."
-    names = list_of(
-        [f"“{one_line(name)}”" if name else "questions of no source" for name in of.many]
-    )
-    so = f"so {'they count' if len(of.many) > 1 else 'it counts'} as having many."
-    if of.by == mixing.BY_ANSWERS:
-        return f"{names}: the median question has two right answers or more, {so}"
-    return (
-        f"{begins}. {names}: the median entropy of the model’s answers is above {DIVERSE} nats, "
-        f"{so}"
-    )
-
-
-def mixtures(mixed: MixtureResult) -> list[str]:
-    """Return what the mixtures were made of, then what every score answers by each rule."""
-    sentences = [_composition(mixed)]
-    if not mixed.scores:
-        sentences.append("None of the chosen scores has a value in these rows.")
-    if not mixed.found:
-        return sentences
-    outcomes = [_outcome(mixed, rule) for rule in mixing.RULES]
-    return [*sentences, *outcomes, brackets(other_label(mixed.match))]
-
-
-def at_high_entropy(mixed: MixtureResult) -> str:
-    """Return what every score answers where entropy is highest, by the paper's rule.
-
-    "" where one finds no threshold, or has no question there.
-    """
-    of = [each for each in mixed.found if each.rule == mixing.PAPER]
-    if not of or any(len(each.bars) < 2 or math.isnan(each.bars[-2].recall) for each in of):
-        return ""
-    shares = [f"{SCORES[each.score].title} answers {each.bars[-2].recall:.0%}" for each in of]
-    return (
-        f"At an entropy of {of[0].bars[-2].name} nats, {list_of(shares, most=len(shares))} of the "
-        f"questions, on average of {mixing.REPETITIONS} draws."
-    )
-
-
-def finding(results: Results) -> str:
-    """Return what one threshold does to both kinds by the paper's rule, where that is worth a box.
-
-    "" where the sources are not of two kinds, where there are few questions, or where the run lacks
-    one of the two scores.
-    """
-    by_kind = mixing.kinds(mixing.sources(results))
-    mixed = mixing.mix(results, by_kind.single, by_kind.many)
-    if mixed.each < mixing.FEWEST or {mixture.score for mixture in mixed.found} != {*COMPARED}:
-        return ""
-    if any(each.rule == mixing.PAPER and each.bars[-1].recall >= HARDLY for each in mixed.found):
-        return (
-            "Tried on as many questions with one right answer as with many. "
-            f"{_outcome(mixed, mixing.PAPER)} {brackets(other_label(results.match))}"
-        )
-    both = results, results.by_other_label
-    wrong, by_other = (1 - min(map(each.right, COMPARED)) for each in both)
-    return (
-        f"{wrong:.0%} of the answers are wrong ({by_other:.0%} {other_label(results.match)}). "
-        f"For a target loss of {mixed.target_error:.0%}, the "
-        f"paper’s rule leaves fewer than {HARDLY:.0%} of the questions answered by M.I. or S.E."
-    )
-
-
-def _composition(mixed: MixtureResult) -> str:
-    one, many = (count_of(size, "question") for size in (mixed.single, mixed.many))
-    sentence = f"There are {one} with one right answer and {many} with many"
-    if mixed.diverse_only:
-        sentence += (
-            f" and an entropy above {DIVERSE} nats "
-            f"({count_of(mixed.dropped, 'row')} without it left out)"
-        )
-    if not mixed.each:
-        return f"{sentence}. Figure 6 takes at least two of either kind: one calibrates, one tests."
-    fewer = "as in the paper" if mixed.each == mixing.PAPERS else f"the paper has {mixing.PAPERS}"
-    return (
-        f"{sentence}. Each half has {mixed.each:,} of either kind ({fewer}), drawn anew "
-        f"{mixing.REPETITIONS} times from the same questions: the bars’ two standard deviations "
-        "show what the draw changes."
-    )
-
-
-def _outcome(mixed: MixtureResult, rule: str) -> str:
-    """Return what every score answers by one rule, of all questions and at high entropies."""
-    sure = (
-        f", with {codec.percent(mixed.confidence)} confidence" if rule == mixing.GUARANTEED else ""
-    )
-    head = f"At a target loss of {codec.percent(mixed.target_error)}{sure}, by {_RULES[rule]}: "
-    return f"{head}{'; '.join(mixture(each) for each in mixed.found if each.rule == rule)}."
-
-
-def mixture(of: Mixture) -> str:
-    """Return what one score answers by one rule."""
-    symbol = SCORES[of.score].symbol
-    none = sum(value is None for value in of.values)
-    if none == len(of.values):
-        return f"{symbol} finds no threshold in any of {none} repetitions"
-    *bins, every = of.bars
-    sentence = f"{symbol} answers {_shares(every)}"
-    if bins:
-        sentence += f", and {_shares(bins[-1])} at an entropy of {bins[-1].name} nats"
-    if none:
-        sentence += f" (no threshold in {none} of {len(of.values)} repetitions)"
-    return sentence
-
-
-def _shares(bar: Bar) -> str:
-    if 0 < bar.recall < HARDLY:
-        return f"fewer than {HARDLY:.0%}"
-    if math.isnan(bar.error):
-        return f"{bar.recall:.0%}"
-    return f"{bar.recall:.0%} with {bar.error:.1%}{by_other(bar)} wrong"
-
-
 def decisions(decided: PolicyDecisions) -> list[str]:
-    """Return what a policy answers, and how much of that is wrong."""
+    """Return what a policy answers, how much of that is wrong, and what that is worth."""
     policy, seen = decided.policy, decided.observed
-    symbol = SCORES[policy.score].symbol
-    where = f", where {symbol} is {policy.where}" if math.isfinite(policy.threshold) else ""
     if not seen.queries:
         return ["No row counts, so there is nothing to decide on."]
     wrong = (
@@ -512,10 +407,24 @@ def decisions(decided: PolicyDecisions) -> list[str]:
         if seen.answered
         else ""
     )
+    where = f"It answers where {SCORES[policy.score].symbol} is {policy.where}. "
     return [
         f"The policy answers {count_of(seen.answered, 'question')} of {seen.queries:,} "
-        f"({seen.coverage:.1%}){where}{wrong}.",
-        NO_TEST,
+        f"({seen.coverage:.1%}){wrong}.",
+        *_without_lists(decided),
+        f"{where if math.isfinite(policy.threshold) else ''}{NO_TEST}",
+    ]
+
+
+def _without_lists(decided: PolicyDecisions) -> list[str]:
+    """Return what is wrong without the world's lists that were never taught, where there are."""
+    rest = [each for each in decided.by_source if not each.name.endswith(NEVER_TAUGHT)]
+    answered, errors = (sum(getattr(each, of) for each in rest) for of in ("answered", "errors"))
+    if len(rest) == len(decided.by_source) or not answered:
+        return []
+    return [
+        f"Without lists that the model was never taught, {errors:,} of {answered:,} answers are "
+        f"wrong ({errors / answered:.1%})."
     ]
 
 

@@ -1,13 +1,11 @@
 """The paper's Figure 6: one threshold for questions with one right answer and with many."""
 
-from collections.abc import Mapping
-from functools import partial
-
 import streamlit as st
 
 from core.charts import evaluation as charts
 from core.charts.paper_figures import MIXTURE_TITLES
-from core.reports.evaluation import words
+from core.reports.evaluation import mixtures as words
+from core.reports.evaluation.words import right_half
 from core.reports.paper_figures import mixture
 from core.reports.report import Picture
 from core.studies.evaluation.mixing import (
@@ -22,7 +20,7 @@ from core.studies.evaluation.mixing import (
 )
 from core.studies.evaluation.results import Results
 from core.studies.evaluation.saved_run import DIVERSE
-from core.ui import downloads, figures
+from core.ui import figures
 from core.ui.addresses import percent
 from core.ui.evaluation.cells import digest, source_name
 from core.ui.evaluation.label_views import note_view
@@ -30,8 +28,11 @@ from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
 
-def mixtures(results: Results) -> None:
-    """Draw what one threshold does; let the person tell the kinds apart and set the target."""
+def mixtures(results: Results, pictures: dict[str, Picture]) -> None:
+    """Draw what one threshold does; let the person tell the kinds apart and set the target.
+
+    The pictures are added to those of the page.
+    """
     outcome = st.container()
     with st.expander("What is mixed, and the target", icon=":material/tune:"):
         mixed, by_kind = _choice(results)
@@ -39,17 +40,13 @@ def mixtures(results: Results) -> None:
     with outcome:
         if any(each.bars[-1].recall >= HARDLY for each in mixed.found):
             if mixed.each >= FEWEST and (high := words.at_high_entropy(mixed)):
-                with st.container(key="finding"):
-                    st.text(high)
-            _draw(mixed)
+                st.text(high)
+            _draw(mixed, pictures)
         elif mixed.found:
-            with st.container(key="finding"):
-                st.text(
-                    f"For this target, none of these scores answers {HARDLY:.0%} of the questions."
-                )
+            st.text(f"For this target, none of these scores answers {HARDLY:.0%} of the questions.")
         for sentence in outcomes:
             st.text(sentence)
-    for sentence in (words.two_kinds(by_kind), composition, *words.right_half(results)):
+    for sentence in (words.two_kinds(by_kind), composition, *right_half(results)):
         st.text(sentence)
 
 
@@ -115,9 +112,9 @@ def _choice(results: Results) -> tuple[MixtureResult, Kinds]:
     return mixed, by_kind
 
 
-def _draw(mixed: MixtureResult) -> None:
-    pictures = {name: mixture(mixed.found, name) for name in MIXTURE_TITLES}
-    for column, (measure, picture) in zip(st.columns(2), pictures.items(), strict=True):
+def _draw(mixed: MixtureResult, pictures: dict[str, Picture]) -> None:
+    for column, measure in zip(st.columns(2), MIXTURE_TITLES, strict=True):
+        picture = pictures[f"mixture_{measure}"] = mixture(mixed.found, measure)
         with column:
             figures.show(picture, f"results_mixture_{measure}")
     st.caption(
@@ -126,9 +123,3 @@ def _draw(mixed: MixtureResult) -> None:
         "bar of 0% is a line on the axis. A missing bar of errors: on average, less than one "
         "question is answered there."
     )
-    downloads.menu(partial(_files, pictures))
-
-
-def _files(pictures: Mapping[str, Picture]) -> None:
-    for measure, picture in pictures.items():
-        figures.as_files(f"mixture_{measure}", picture)

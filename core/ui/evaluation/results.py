@@ -34,19 +34,14 @@ from core.ui.evaluation.rows import chosen_row, rows
 from core.ui.evaluation.run_comparison import compare
 from core.ui.evaluation.runs import complaint
 from core.ui.evaluation.scores import scores
+from core.ui.folds import fold
 from core.ui.messages import problem
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
 ONLY: Final[Mapping[str, str]] = {"short": "short answers", "diverse": "entropy above 0.7 nats"}
-TABS: Final = (
-    "Which doubt",
-    "Many right answers",
-    "Where entropy errs",
-    "Rows",
-    "Compare runs",
-    "Policy",
-)
+TABS: Final = ("Which doubt", "Many right answers", "Rows", "Compare runs", "Policy")
+FIGURE_6: Final = "results_figure_6"
 OWN: Final = "each score’s own"
 WHY: Final = (
     "As in the paper: the greedy answer and another one have fewer than 20 characters; the "
@@ -54,18 +49,20 @@ WHY: Final = (
 )
 
 
-def results(run: Run, others: Mapping[str, Run], buttons: DeltaGenerator) -> None:
+def results(
+    run: Run, others: Mapping[str, Run], head: DeltaGenerator, buttons: DeltaGenerator
+) -> None:
     """Draw what came of a run.
 
     `others`: runs that can be put beside it, by their titles.
-    `buttons`: a place with room for one more.
+    `head, buttons`: places with room for one more, above and below.
     """
     try:
         every = _every(run)
         if not len(every):
             st.text("No row counts yet: no question is finished, or all of them failed.")
             return
-        counting = _that_count(run, every, buttons)
+        counting = _that_count(run, every, head, buttons)
         for sentence in counting.dropped:
             st.text(sentence)
         if not len(counting):
@@ -79,8 +76,7 @@ def results(run: Run, others: Mapping[str, Run], buttons: DeltaGenerator) -> Non
 def _parts(results: Results, others: Mapping[str, Run]) -> None:
     parts = (
         partial(scores, results),
-        partial(mixtures, results),
-        partial(scatter, results),
+        partial(many_right_answers, results),
         partial(rows, results),
         partial(compare, results, others),
         partial(decisions, results),
@@ -101,10 +97,10 @@ def _every(run: Run) -> Results:
     )
 
 
-def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
+def _that_count(run: Run, every: Results, head: DeltaGenerator, buttons: DeltaGenerator) -> Results:
     """Let the person choose which rows count, and when an answer is right; return them."""
     names = [source.name for source in sources(every)]
-    with buttons.popover("Choose rows and labels", icon=":material/tune:"):
+    with head.popover("Choose rows and labels", icon=":material/tune:"):
         match: Match = st.selectbox(
             "An answer is right",
             list(RIGHT),
@@ -154,9 +150,9 @@ def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
             (match, judged, *only, "of", *chosen),
         )
     of = f" Judged: {SCORES[judged].symbol}’s answer." if judged else ""
-    size = f"{count_of(len(counting), 'row')} of {_answers_of(run.pipeline)} answers"
+    size = f"{words.size(counting)}, {_answers_of(run.pipeline)} answers to each"
     apart = _apart_from_example(run.pipeline) if is_bundled(run) else ""
-    buttons.text(f"{size}{apart}. Right means: {RIGHT_BY[match]}.{of}")
+    buttons.text(f"{size}. Right means: {words.RIGHT_MEANS[match]}.{of}{apart}")
     with buttons:
         note_view(counting)
     return counting
@@ -176,15 +172,34 @@ def _apart_from_example(pipeline: Pipeline) -> str:
     if not example:
         return ""
     answers = _answers_of(example)
-    there = "" if answers == _answers_of(pipeline) else f", {answers}"
-    return f" (Calibration: other rows{there})"
+    there = "" if answers == _answers_of(pipeline) else f", {answers} answers to each"
+    return f" Calibration’s example is another draw{there}."
 
 
 KEY = "results_scatter"
 
 
-def scatter(results: Results) -> None:
-    """Draw every question; show those at the point that a person chooses."""
+def many_right_answers(results: Results) -> None:
+    """Draw every question by entropy and by M.I., and fold what one threshold does to each kind."""
+    pictures: dict[str, Picture] = {}
+    scatter(results, pictures)
+    draw = partial(mixtures, results, pictures)
+    label = "One threshold for one and for many right answers"
+    fold(label, draw, key=FIGURE_6, icon=":material/bar_chart:")
+    if pictures:
+        downloads.menu(partial(_picture_files, pictures))
+
+
+def _picture_files(pictures: Mapping[str, Picture]) -> None:
+    for name, picture in pictures.items():
+        figures.as_files(name, picture)
+
+
+def scatter(results: Results, pictures: dict[str, Picture]) -> None:
+    """Draw every question, and show those at the point that a person chooses.
+
+    The picture is added to those of the page.
+    """
     plotted = memory_of(
         "results_plotted", results, lambda: scatter_points(results, charts.MOST_POINTS)
     )
@@ -193,7 +208,7 @@ def scatter(results: Results) -> None:
         return
     # Another chart for other rows: a choice survives in the same one.
     key = f"{KEY}_{digest(results.run.folder, plotted.rows.tobytes())}"
-    picture = document.scatter(plotted)
+    picture = pictures["entropy_and_information"] = document.scatter(plotted)
     with st.container(key="finding"):
         st.text(words.above(plotted))
     figures.show(picture, key, selects=charts.CHOSEN)
@@ -203,7 +218,6 @@ def scatter(results: Results) -> None:
         "Doubts as a policy compares them, right or wrong by the answer of mutual information. "
         "Below on the right: many right answers, which only entropy doubts."
     )
-    downloads.menu(partial(figures.as_files, "entropy_and_information", picture))
     at = at_points(plotted, selection(st.session_state.get(key)))
     if not len(at):
         st.text("Choose a point to see its questions.")
@@ -254,17 +268,20 @@ def _decisions(results: Results) -> None:
         return
     which = st.selectbox("Policy", list(offered), key="results_policy", persist_state="session")
     policy = offered[which]
-    st.text(policy.sentence)
     try:
         decided = memory_of("results_decided", results, partial(decide, results, policy), policy)
     except PolicyError as error:
-        st.text(str(error))
+        for sentence in (policy.sentence, str(error)):
+            st.text(sentence)
         st.text(
             "On this page: calibrate a policy on these rows, or start a run with the settings of "
             "the policy."
         )
         return
-    for sentence in words.decisions(decided):
+    outcome, *others = words.decisions(decided)
+    with st.container(key="finding"):
+        st.text(outcome)
+    for sentence in (*others, policy.sentence):
         st.text(sentence)
     picture = None
     if decided.by_source:

@@ -69,8 +69,7 @@ def _aurocs(measured: RunMeasures) -> Picture:
     figures.show(picture, "results_which_doubt")
     if measured.number:
         with st.container(key="finding_note"):
-            lines = f"Lines: {CONFIDENCE:.0%} intervals, as in the sentence above."
-            st.text(f"{lines} {words.never_taught(measured)}".rstrip())
+            st.text(f"{words.marks(measured)} {words.never_taught(measured)}".rstrip())
     else:
         st.text(words.intervals(measured))
     return picture

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core.abstention.policy import PolicyError, pipeline_in
+from core.data.datasets.world import NEVER_TAUGHT
 from core.data.tabular import uploads
 from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
@@ -48,7 +49,8 @@ def test_it_answers_below_its_threshold_and_counts_what_is_wrong(runs, policy):
     assert first.startswith(f"The policy answers {answers.sum()} questions of 60 (")
     assert f"{errors} of them wrongly" in first
     assert "by the paper’s token F1)." in first
-    assert second.startswith("This describes these rows and is no test") and "%" not in second
+    assert f"It answers where M.I. is {policy.where}. This describes these rows and is no" in second
+    assert "%" not in second
     assert math.isnan(found.observed.upper_bound)  # a bound would be a look that nobody paid for
     nothing = decide(runs[1], replace(policy, threshold=-1.0))
     assert nothing.observed.answered == 0 and "wrong" not in words.decisions(nothing)[0]
@@ -66,6 +68,18 @@ def test_whoever_is_judged_the_answer_and_its_label_are_of_one_score(tmp_path, p
     assert (decided.observed.answered, decided.observed.errors) == (2, 1)
     first, _ = records_in(decisions_csv(decided))
     assert (first["answer"], first[f"{SCORE}_correct"]) == ("another", "0")
+
+
+def test_what_lists_that_were_never_taught_change_is_counted(runs, policy):
+    results = read_results(runs[1].run)
+    vars(results)["sources"] = np.where(results.sources == "many", f"many, {NEVER_TAUGHT}", "one")
+    answers = (results.doubts[SCORE] < policy.threshold) & (results.sources == "one")
+    errors, answered = int((answers & ~results.correct[SCORE]).sum()), int(answers.sum())
+    assert 0 < answered < (results.doubts[SCORE] < policy.threshold).sum()
+    assert words.decisions(decide(results, policy))[1] == (
+        f"Without lists that the model was never taught, {errors} of {answered} answers are wrong "
+        f"({errors / answered:.1%})."
+    )
 
 
 def test_a_question_asked_twice_counts_once(runs, policy):

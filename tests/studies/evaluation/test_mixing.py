@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from core.abstention.mixtures import Bar, Mixture, Pool, mixtures
-from core.reports.evaluation import words
+from core.reports.evaluation import mixtures as words
+from core.reports.evaluation.words import right_half
 from core.studies.evaluation import mixing
 from core.studies.evaluation.mixing import FEWEST, QuestionSource, kinds, mix, sources
 from core.studies.evaluation.results import read_results
@@ -123,15 +124,15 @@ def test_a_model_that_knows_nothing_has_no_threshold(tmp_path):
 
 
 def test_a_half_that_is_always_right_is_named(tmp_path, found):
-    (sentence,) = words.right_half(found)
+    (sentence,) = right_half(found)
     assert sentence.startswith("All 30 questions with many right answers are answered rightly")
     again = read_results(found.run)
     again.queries[again.sources == "many"] = "The same?"
     again.correct.update(found.correct)
-    assert words.right_half(again)[0].startswith("All 1 question with many")
+    assert right_half(again)[0].startswith("All 1 question with many")
     found.correct[INFORMATION][np.flatnonzero(found.sources == "many")[0]] = False
-    assert words.right_half(found) == []
-    assert words.right_half(read_results(found.run, sources=["many"])) == []
+    assert right_half(found) == []
+    assert right_half(read_results(found.run, sources=["many"])) == []
 
 
 def test_a_share_of_chance_is_not_announced_with_its_error():

@@ -100,8 +100,8 @@ def test_questions_are_plotted_that_have_both_doubts(found):
     ]
     doubts = {"entropy": np.array([1.0, 1.0, 0.5]), "information": np.array([0.1, 0.9, 0.2])}
     assert words.above(replace(drawn, **doubts)) == (
-        "Above 0.7 nats, entropy doubts 1 of 2 right answers and 1 of 1 wrong ones; mutual "
-        "information 0 and 1."
+        "Of 2 right answers, entropy doubts 1 and mutual information 0; of 1 wrong ones, 1 and 1. "
+        "Doubted: above 0.7 nats, the lines."
     )
     few = scatter_points(found, 2)
     assert (

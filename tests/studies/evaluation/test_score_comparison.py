@@ -9,8 +9,9 @@ import pytest
 
 from core.abstention import resampled_measures
 from core.abstention.intervals import Interval
+from core.abstention.metrics import auroc
 from core.abstention.significance import delong, holm
-from core.reports.evaluation import words
+from core.reports.evaluation import document, words
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.results import measure_run, read_results
 from core.studies.evaluation.saved_run import Run
@@ -79,7 +80,7 @@ def test_other_measures_and_repeated_questions_are_compared_by_the_bootstrap(fou
     twice.queries[1] = twice.queries[0]
     number = len(twice)
     rows = f"{number} rows that ask {number - 1} questions of "
-    assert rows in words.answer(measure_run(twice, 50))[0]
+    assert rows in words.answer(measure_run(twice, 50))[1]
     assert {each.test for each in compare(measure_run(twice, 50), INFORMATION)} == {
         "paired bootstrap"
     }
@@ -118,12 +119,16 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
     value, by_itself = best.widened, made.interval(INFORMATION, "auroc")
     assert value.lower < by_itself.lower  # which the largest of several breaks too often
     assert words.answer(made) == [
-        "Use Mutual information: it doubts a wrong answer more than a right one in "
-        f"{value.value:.0%} of pairs ({value.lower:.0%} to {value.upper:.0%}, chosen among 3), on "
-        f"{len(found)} questions of {found.run.manifest['questions']['name']}.",
-        "No other score does so as often.",
+        "Use Mutual information: its lead over every other is more than chance.",
+        f"It doubts a wrong answer more than a right one in {value.value:.0%} of pairs "
+        f"({value.lower:.0%} to {value.upper:.0%}), on {len(found)} questions of "
+        f"{found.run.manifest['questions']['name']}.",
     ]
-    assert words.answer(measure_run(found, 0))[1].endswith("is chance is not known yet.")
+    assert words.marks(made) == ("Lines: 95% intervals, wider for the one chosen among 3.")
+    unknown = measure_run(found, 0)
+    assert words.answer(unknown)[0].endswith("leads; how much of that is chance is not known yet.")
+    assert words.marks(unknown) == ""
+    assert not dots(unknown)[1]
     assert words.better_and_worse(compare(made, INFORMATION)) == (
         "Mutual information finds wrong answers better than Semantic entropy and Greedy "
         "probability."
@@ -132,6 +137,13 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
         "Semantic entropy finds wrong answers worse than Mutual information. No difference "
         "between Semantic entropy and Greedy probability is shown."
     )
+
+
+def dots(measured):
+    """Return the score in blue, and those that are rings."""
+    (rows, *_) = document.aurocs(measured).data
+    main = next((each.score for each in rows if each.is_main), None)
+    return main, [each.score for each in rows if not each.is_shown]
 
 
 def alike(found, rng, signal, wrong=60):
@@ -153,8 +165,15 @@ def test_of_equal_scores_hardly_ever_one_is_called_the_best(found):
 
 def test_less_evidence_is_no_stronger_word(found):
     rng = np.random.default_rng(2)
-    leads, rivals = words.answer(measure_run(alike(found, rng, 1.0), 200))
-    assert " leads: it doubts" in leads and rivals.endswith(" may be chance.")
+    equal = measure_run(alike(found, rng, 1.0), 200)
+    leads, pairs = words.answer(equal)
+    first, *others = ranking(equal)
+    names = " and ".join(SCORES[each].title for each in lead(equal).rivals)
+    assert leads == f"{SCORES[first].title} leads, but {names} may be as good."
+    assert pairs.startswith("It doubts a wrong answer more than a right one in ")
+    assert words.marks(equal).endswith(" chosen among 3. Rings: may be as good.")
+    assert dots(equal) == (first, others)
+    assert document.aurocs(equal).alt.count(", a ring") == 2
     use, _ = words.answer(measure_run(alike(found, rng, 0.0), 200))
     assert use == "Use none: no doubt is shown to find the wrong answers."
     few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
@@ -207,7 +226,7 @@ def test_which_doubt_to_use_is_said_of_the_sources_that_count():
     }
     for whose, sources in of.items():
         rows = read_results(run, match="f1", sources=sources)
-        assert words.answer(measure_run(rows, 0))[0].endswith(f" of {whose}.")
+        assert words.answer(measure_run(rows, 0))[1].endswith(f" of {whose}.")
 
 
 def test_what_decides_is_used_until_another_is_shown_to_be_better():
@@ -221,12 +240,19 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better():
     assert (of.score, of.is_largest) == (INFORMATION, False) and largest in of.rivals
     assert WEIGHTED not in (largest, *rest, *of.rivals)
     use, why, fitted = words.answer(measured)
-    assert use.startswith("Mutual information, which decides on Inspection, doubts a wrong ")
+    assert use == (
+        "Keep Mutual information, which decides on Inspection: no other is reliably better."
+    )
     own = measured.interval(INFORMATION, "auroc")  # nobody chose it among these
-    assert f"({own.lower:.0%} to {own.upper:.0%}), on 300 questions" in use
-    assert re.search(r"No other is reliably better: \w.+ may lead by chance\.$", why)
-    assert words.never_taught(measured).startswith(
-        "Without the 25 lists never taught, which the Laboratory leaves out, Mutual information "
+    assert f"({own.lower:.0%} to {own.upper:.0%}), on 300 questions" in why
+    assert re.search(r"embedded world\. \w.+ may lead by chance\.$", why)
+    assert words.marks(measured) == "Lines: 95% intervals. Rings: may be as good."
+    rings = [name for name in ranking(measured) if name in of.rivals]
+    assert dots(measured) == (INFORMATION, rings)
+    is_list = np.array([each.endswith("never taught") for each in results.sources])
+    rest = auroc(results.doubts[INFORMATION][~is_list], results.correct[INFORMATION][~is_list])
+    assert words.never_taught(measured) == (
+        f"Without 25 lists the model never learnt, Mutual information reaches {rest:.0%}."
     )
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(results, 0))
