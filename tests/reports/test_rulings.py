@@ -23,10 +23,10 @@ from tests.charts.drawing import check, drawn
 
 FOUND = {
     "estimator": (HELD, "218 answers"),
-    "missing_mass": (HELD, "0 of 200"),
-    "theorem": (BROKEN, "44 of 160"),
+    "missing_mass": (HELD, "200 of 200"),
+    "theorem": (BROKEN, "116 of 160"),
     "hallucination": (WEAK, "272 of 303"),
-    "deciding": (BROKEN, "17 of 30"),
+    "deciding": (BROKEN, "13 of 30"),
     "yielding": (WEAK, "41%"),
     "related": (WEAK, "92%"),
 }
@@ -95,7 +95,7 @@ def test_the_guess_that_is_drawn_is_the_middle_one_of_those_withheld():
     assert found(claim).drawn["question"] == here[len(here) // 2][1]
     assert not found(claim).drawn["right"][0], "as nearly all of them are"
     wrong = sum(not right for right in rows.correct[SCORE][withheld])
-    assert ruling.meaning.endswith(f"; {withheld.sum() - wrong} of them were right")
+    assert ruling.meaning.endswith(f", {withheld.sum() - wrong} of them right")
     assert ruling.consequence.endswith("Of the 31 not withheld, 30 are wrong.")
 
 
@@ -108,16 +108,16 @@ def test_a_guess_may_go_unnoticed(embedded):
 
 def test_the_bound_holds_only_where_it_could_fail():
     finding = found(claim := CLAIMS["Does the bound hold?"])
-    assert "held on all 200" in claim.rule(finding).consequence
+    assert "holds for all 200" in claim.rule(finding).consequence
     finding.columns["D from the documents < I"][:] = [False] * 200
-    assert (claim.rule(finding).word, claim.rule(finding).number) == (HELD, "0 of 160")
+    assert (claim.rule(finding).word, claim.rule(finding).number) == (HELD, "160 of 160")
     finding.columns["D from the documents, nats"][:] = [None] * 200
     assert claim.rule(finding).word == WEAK
 
 
 def test_only_a_search_is_said_not_to_change_with_seed_and_temperature():
     finding = found(claim := CLAIMS["Is a score stable?"])
-    assert "10 of the 17 draw answers by chance" in picture_of(claim, finding).alt
+    assert "Of 17 others, 10 draw answers by chance" in picture_of(claim, finding).alt
     assert "if drawn" in drawn(claim.chart(finding.drawn, LIGHT))
     finding.columns["value"] = [
         "drawn" if value == "likeliest" else value for value in finding.columns["value"]

@@ -17,7 +17,6 @@ from core.studies.laboratory.deciding import TITLES, Factor
 HEIGHT = 210  # pixels of a picture, all of it: the cards of a row are alike
 MOST_ANSWERS = 6
 LONGEST_VALUE = 4  # characters of a setting below its mark
-WIDE = "width < 230 ? 0 : 1"  # on a telephone, they would stand in each other's way
 NO_TICKS: dict[str, Any] = {"ticks": False, "domain": False}
 PLAIN: dict[str, Any] = {"fontSize": 12, "fontWeight": "normal"}
 EXACT = 0.001  # nats: what an estimate is off by that counts as exact
@@ -116,9 +115,11 @@ def deciding(content: PictureContent, palette: Palette) -> Chart:
     marks = base.mark_point(size=110, strokeWidth=2, opacity=1).encode(
         x=x, y=y, color=contrast(alt.Color, "is:N", looks), fill=contrast(alt.Fill, "is:N", fills)
     )
-    labels = base.mark_text(
-        dy=14, fontSize=11, color=palette.muted, opacity=alt.ExprRef(WIDE)
-    ).encode(x=x, y=y, text=alt.Text("value:N"))
+    # A telephone has room for small ones.
+    size = alt.ExprRef("width < 230 ? 9 : 11")
+    labels = base.mark_text(dy=14, fontSize=size, color=palette.muted).encode(
+        x=x, y=y, text=alt.Text("value:N")
+    )
     return theme((marks + labels).properties(autosize=AUTOSIZE), palette)
 
 

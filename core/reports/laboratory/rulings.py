@@ -22,6 +22,7 @@ from core.studies.laboratory.deciding import TITLES, Factor
 from core.studies.laboratory.experiment import Finding
 
 HELD, WEAK, BROKEN = "Holds", "Holds in part", "Does not hold"
+AS_FAR: Final = "answers are at least as far from the truth as doubted"
 _WEAK: Final = 0.3  # a rank correlation below it
 _SEARCH: Final = Sampling.LIKELIEST.value
 _OF_DRAWS: Final = (TITLES[Factor.SEED], TITLES[Factor.TEMPERATURE])
@@ -67,8 +68,8 @@ def _missing_mass(finding: Finding) -> Ruling:
     beyond = max(max(of[f"share of samples {side}"]) for side in ("above", "below"))
     allowed = 1 - float(finding.values["confidence"])
     trials = int(finding.values["samples"])
-    number = f"{round(beyond * trials):,} of {trials:,}"
-    meaning = f"trials leave the limits; by chance, {round(allowed * trials):,} might"
+    number = f"{round((1 - beyond) * trials):,} of {trials:,}"
+    meaning = f"trials stay within the limits; {round((1 - allowed) * trials):,} are promised"
     if beyond > allowed:
         return Ruling(BROKEN, number, meaning, "More may be unseen than is said.")
     consequence = "Where too much may be unseen, the verdict is “Can’t tell yet”: ask for more."
@@ -79,22 +80,22 @@ def _theorem(finding: Finding) -> Ruling:
     columns: Any = finding.columns
     held, total = finding.drawn["held"], len(columns["D ≥ I"])
     if held < total:
-        meaning = "questions have more doubt than distance from the truth"
         consequence = "High doubt need not mean a wrong answer."
-        return Ruling(BROKEN, f"{total - held:,} of {total:,}", meaning, consequence)
+        return Ruling(BROKEN, f"{held:,} of {total:,}", AS_FAR, consequence)
     # Where right answers are independent it is arithmetic: the documents alone can break it.
     by_documents = zip(
         columns["D from the documents < I"], columns["D from the documents, nats"], strict=True
     )
     breaks = [below for below, divergence in by_documents if divergence is not None]
     consequence = (
-        f"It held on all {total:,} where right answers are independent; in the documents they are "
-        "not. Low doubt is no proof: “Believe it” rests on wrong answers counted on Calibration."
+        "The truth here is the training documents, where right answers are not independent; where "
+        f"they are, it holds for all {total:,}. Low doubt is no proof: “Believe it” rests on wrong "
+        "answers counted on Calibration."
     )
     return Ruling(
         BROKEN if any(breaks) else HELD if breaks else WEAK,
-        f"{sum(breaks):,} of {len(breaks):,}",
-        "questions have more doubt than distance, by the training documents",
+        f"{len(breaks) - sum(breaks):,} of {len(breaks):,}",
+        AS_FAR,
         consequence,
     )
 
@@ -112,9 +113,9 @@ def _hallucination(finding: Finding) -> Ruling:
     if not seen:
         return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
     guesses = _guesses()
-    meaning = f"guesses at what was never taught are withheld; {guesses.right:,} of them were right"
+    meaning = f"guesses at what was never taught are withheld, {guesses.right:,} of them right"
     consequence = (
-        f"Here is the one in the middle by doubt: {information:.2f} nats. Of the "
+        f"Pictured: the one in the middle by doubt, {information:.2f} nats. Of the "
         f"{guesses.answered:,} not withheld, {guesses.wrong:,} are wrong."
     )
     number = f"{guesses.withheld:,} of {guesses.withheld + guesses.answered:,}"
@@ -151,22 +152,22 @@ def _deciding(finding: Finding) -> Ruling:
     ]
     changes = [setting for setting, stays in is_stable if not stays]
     draws = sum(setting in _OF_DRAWS for setting in changes)
-    number = f"{len(changes)} of {len(is_stable)}"
+    number = f"{len(is_stable) - len(changes)} of {len(is_stable)}"
     questions = count_of(finding.drawn["questions"], "question")
-    meaning = f"other settings change the verdict, on {questions}"
+    meaning = f"other settings give the same verdict ({questions})"
     if not changes:
         word = HELD if finding.drawn["questions"] > 1 else WEAK
         return Ruling(word, number, meaning, "Other settings would have given the same verdict.")
-    consequence = "Keep the usual settings: these alone have a promise."
+    consequence = "Keep the usual settings, which alone have a promise."
     if draws and (_SEARCH, True) in zip(of["value"], of["in use"], strict=True):
-        consequence += f" {draws} of the {len(changes)} draw answers by chance."
+        consequence += f" Of {len(changes)} others, {draws} draw answers by chance."
     return Ruling(BROKEN, number, meaning, consequence)
 
 
 def _yielding(finding: Finding) -> Ruling:
     value, low, _ = finding.drawn["intervals"]["overlap with the large components"]
     (_, least), *_, (_, most) = cards.quarters(finding.drawn)
-    meaning = f"of the facts called firmest resist, {least:.0%} of the loosest"
+    meaning = f"of the facts that it calls firmest resist; of the loosest, {least:.0%}"
     number, heart = f"{most:.0%}", Band.BY_HEART.value
     facts = zip(finding.drawn["band"], finding.drawn["turns"], strict=True)
     resist = [turns is None for band, turns in facts if band == heart]
@@ -185,8 +186,8 @@ def _scores(finding: Finding) -> Ruling:
     word = BROKEN if None in (low, high) or not low > high else WEAK  # by no more than chance
     questions = count_of(finding.drawn["questions"], "question")
     meaning = (
-        f"of pairs of a right and a wrong answer: the wrong one is doubted more ({questions}); by "
-        f"entropy, {other:.0%}"
+        f"of pairs have the wrong answer doubted more than the right one; by entropy, {other:.0%} "
+        f"({questions}, another draw than Evaluation’s)"
     )
     consequence = (
         "Many right answers alone are no reason for doubt. Among lists that were never taught, "
@@ -209,10 +210,10 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         _missing_mass,
     ),
     "Is a score stable?": LaboratoryClaim(
-        "The verdict does not depend on settings.", "deciding", cards.deciding, _deciding
+        "Other settings give the same verdict.", "deciding", cards.deciding, _deciding
     ),
     "Does the bound hold?": LaboratoryClaim(
-        "Doubt is never above the distance from the truth.", "theorem", cards.theorem, _theorem
+        "Answers are at least as far from the truth as doubted.", "theorem", cards.theorem, _theorem
     ),
     "What does a hallucination look like?": LaboratoryClaim(
         "A guess is doubted without knowing the truth.",
