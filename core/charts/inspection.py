@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 from core.charts.shapes import FilledShape, Shape, shape
 from core.charts.theme import Chart, Palette, by, ink_on, lines_apart, mix, pairs, share, theme
 from core.codec import no_more, one_line
+from core.data.world.nearest import NEAR
 from core.once import once
 from core.studies.inspection.conditional_rows import ConditionalRows
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping_rule import GrowthPoint
+from core.studies.inspection.taught_questions import TaughtPosition
 from core.studies.inspection.verdict import (
+    A_TENTH,
     CERTIFIED,
     INFORMED,
-    MOST_TO_KEEP,
     SCORE,
     Decision,
     Headline,
@@ -86,7 +88,7 @@ def doubt_scale(
         zones.append(_zone(lowest, believed, palette.primary))
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
     rows["zones"] = zones
-    steps = [] if inspection.conceals else _steps(inspection, lowest, border, widest)
+    steps = _steps(inspection, lowest, border, widest)
     for i, (at, words) in enumerate(steps):
         up = -_STEP * (len(steps) - i)
         rows["steps"].append(_text(at, up, words, palette.text))
@@ -105,7 +107,7 @@ def doubt_scale(
             _text(seen, 31, name, palette.text)
         )
         if rows["solid"]:
-            words = f"solid: at least {no_more(certified)}, certified"
+            words = f"solid: at least {no_more(certified)}, whatever was not seen"
             rows["right"].append(_text(lowest, 48, words, palette.text))
     elif too_little:
         words = "this question: too little was seen to say"
@@ -115,18 +117,37 @@ def doubt_scale(
         text = _text(doubt, top + 19 * i, name, palette.muted)
         rows["others"].append(text)
         rows["left" if doubt - lowest > 0.4 * span else "right"].append(text)
-    title = SCORES[score].symbol
+    title = "mutual information (M.I.)" if score == SCORE else SCORES[score].symbol
     if unit := SCORES[score].doubt_unit:
         title += f" in {unit}"
-    if inspection.conceals or (
-        rule is not None and not decides
-    ):  # one of both: a telephone has no room for more
+    if rule is not None and not decides:  # one of both: a telephone has no room for more
         title += "; does not decide here"
     what = _FOLLOWS if score == SCORE else SCORES[score].title.lower()
     title = f"doubt: {what}\n{title}"
     ends = {"lowest": lowest, "widest": widest}
     height = top - 7 + 19 * len(references)
     return FilledShape(_scale_of_doubt(height, len(steps), title, palette), rows, ends)
+
+
+def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
+    """Where the nearest taught questions lie, and from where on one is near, in the same look."""
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
+    rows["zones"] = [_zone(0.0, NEAR, palette.epistemic), _zone(NEAR, 1.0, palette.primary)]
+    steps = ((0.0, "? Not near"), (NEAR, f"near from {NEAR}"))
+    rows["steps"] = [_text(at, -_STEP, words, palette.text) for at, words in steps]
+    rows["line"] = [{"x": NEAR, "y": -_STEP - 8}]
+    for i, offer in enumerate(taught.nearest):
+        colour = palette.muted if i else palette.text
+        lacks = f", but lacks “{'”, “'.join(offer.lacks)}”" if offer.lacks else ""
+        words = one_line(f"{offer.similarity:.2f}{lacks}: {offer.question}", _LONGEST)
+        rows["others" if i else "this"].append(_text(offer.similarity, 14 + 38 * i, "", colour))
+        rows["right"].append(_text(0.0, 31 + 38 * i, words, colour))
+    if not taught.nearest:
+        rows["right"] = [_text(0.0, 31, "No taught question is like it at all.", palette.text)]
+    title = "similarity to the nearest taught questions\n0: nothing in common, 1: the same words"
+    height = 4 + 38 * max(len(taught.nearest), 1)
+    shape_of_it = _scale_of_doubt(height, 1, title, palette)
+    return FilledShape(shape_of_it, rows, {"lowest": 0.0, "widest": 1.0})
 
 
 def _steps(
@@ -158,12 +179,19 @@ def _steps(
         than = "below" if inspection.doubt_decides else "than"
         return [(lowest, f"{less} {than} {limit}"), *steps]
     if believed >= border:
-        alone = " (1 answer)" * (inspection.evidence.answers == 1)  # of several, less
-        return [(lowest, f"{_BELIEVE} below {limit}{alone}"), *steps]
-    is_share = believed == largest_that_stands(inspection.evidence.answers)
-    why = f", {A_TENTH}" if is_share else ""
-    first = (lowest, f"{_BELIEVE} up to {believed:.3f}{why}")
+        return [(lowest, f"{_BELIEVE} below {limit}"), *steps]
+    first = (lowest, f"{_BELIEVE} {belief_in_words(believed, inspection.evidence.answers)}")
+    if inspection.evidence.answers == 1:  # it is kept or it is not: no doubt lies between
+        return [first, (border, f"{more} from {limit}")]
     return [first, (believed, f"{perhaps} below {limit}"), *steps]
+
+
+def belief_in_words(limit: float, answers: int) -> str:
+    """Return up to which doubt an answer is believed, and where that number comes from."""
+    if answers == 1:
+        return "at 0: told others, it keeps its answer"
+    why = f", {A_TENTH}" if limit == largest_that_stands(answers) else ""
+    return f"up to {limit:.3f}{why}"
 
 
 def _number(doubt: float) -> str:
@@ -205,7 +233,9 @@ def _scale_of_doubt(height: int, steps: int, title: str, palette: Palette) -> Sh
 
     point: dict[str, Any] = {"filled": True, "size": 150, "opacity": 1}
     layers = {
-        "zones": layer("zones").mark_rect(opacity=0.14).encode(x2=end, y2=bottom, color=colour),
+        "zones": layer("zones")
+        .mark_rect(opacity=palette.zone)
+        .encode(x2=end, y2=bottom, color=colour),
         "steps": words("steps", align="left", dx=6),
         "stairs": layer("stairs").mark_rule(color=palette.muted).encode(y2=alt.Y2Datum(0)),
         # Down to the first label, which it would cross; below, the colours say where it is.
@@ -234,10 +264,10 @@ _MARKS = (
 )
 _STEP = 18  # pixels of a line above the scale, which says what is said from there on
 _AXIS = 54  # pixels of an axis with its title
+_LONGEST = 52  # characters that a telephone has room for
 BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
 _FOLLOWS = "how far it follows what it is told"
 _BELIEVE, _PERHAPS = "✓ Believe it", "≈ Perhaps"  # as on stamps
-A_TENTH = f"1/{1 / MOST_TO_KEEP:.0f} of the most possible"  # how far one of several is believed
 _SIDES, _UNDECIDED = ("answered", "? I don’t know"), ("less doubt", "more doubt")
 
 
@@ -348,14 +378,15 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     ]
     if which == "contribution":
         reach = contribution_reach(inspection, m)
-        colours = [palette.muted, *palette.diverging[1:]]  # blue is what the model says itself
-        ends = [-reach, 0, reach]
+        colours, ends = [*palette.contributions], [-reach, 0, reach]
         scale = alt.Scale(type="sqrt", domain=ends, range=colours, interpolate="rgb")
-        dark = reach * palette.high[True]  # of the root
+        takes, adds = (reach * share**2 for share in palette.high_contributions)
+        test = f"datum.contribution < {-takes} || datum.contribution > {adds}"
+        ink = alt.ColorValue(palette.text, condition={"test": test, "value": palette.on_high})
     else:
         reach = max(float(tables["joint"].max()), float(tables["product"].max()))
         scale = alt.Scale(domain=[0, reach], range=list(palette.sequential))
-        dark = reach
+        ink = ink_on(which, reach, palette)
     labels = m <= LABELS_UP_TO
     axis: dict[str, Any] = {"labels": labels, "ticks": False, "domain": False, "labelLimit": 96}
     # Room for title, axes and legend, then the cells, no lower than the title beside them.
@@ -391,12 +422,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     )
     layers = [cells]
     if m <= VALUES_UP_TO:
-        layers.append(
-            base.mark_text(fontSize=12).encode(
-                text=alt.Text("label:N"),
-                color=ink_on(which, dark, palette, diverging=which == "contribution"),
-            )
-        )
+        layers.append(base.mark_text(fontSize=12).encode(text=alt.Text("label:N"), color=ink))
     title = alt.TitleParams(MATRICES[which])
     return theme(alt.layer(*layers, data=data, height=size, title=title), palette)
 

@@ -59,12 +59,20 @@ class Palette:
     #: From which share of a sequential scale, and of either side of a diverging one, that text is
     #: read better than the usual one.
     high: tuple[float, float]
+    #: The same of `contributions`, whose two sides are not equally dark.
+    high_contributions: tuple[float, float]
+    zone: float  # how opaque the field of a decision is behind what stands on it, in [0, 1]
     categories: tuple[str, ...]  # one after the other; dashes tell them apart as well
 
     @property
     def ink(self) -> str:
         """The colour of an answer that is put into the prompt: ink, as in `common.css`."""
         return mix(self.text, self.background, 0.84)
+
+    @property
+    def contributions(self) -> tuple[str, str, str]:
+        """Colours of what takes from M.I., of 0, and of what adds to it: what repeats is ink."""
+        return self.primary, self.diverging[1], self.ink
 
 
 LIGHT = Palette(
@@ -79,6 +87,8 @@ LIGHT = Palette(
     diverging=("#0072B2", "#F2F1EC", "#D55E00"),
     on_high="#FFFFFF",
     high=(0.7, 1.0),
+    high_contributions=(0.8, 0.62),
+    zone=0.14,
     categories=(
         *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
         *("#8A6D00", "#56B4E9", "#5B6675", "#7A3E9D"),
@@ -96,6 +106,8 @@ DARK = Palette(
     diverging=("#56B4E9", "#1B252E", "#F08A45"),
     on_high="#11181F",
     high=(0.55, 0.6),
+    high_contributions=(0.58, 0.49),
+    zone=0.3,
     categories=(
         *("#56B4E9", "#F08A45", "#2FBF93", "#E29BC4"),
         *("#E6C229", "#A8D5F2", "#A3AEBB", "#C3A6FF"),

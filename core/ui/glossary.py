@@ -4,6 +4,22 @@ from typing import Final
 
 import streamlit as st
 
+from core.data.world.nearest import NEAR
+
+#: The key of the verdicts: of each word, when it is said, the same wherever one asks.
+KEY: Final[dict[str, str]] = {
+    "✓ Believe it": "The doubt is at most 1/10 of the most possible (ln m for m answers); a single "
+    "answer is kept at least 50% of the time, told others. It has a promise of its own.",
+    "≈ Perhaps": "The doubt is below the limit λ, but larger; or even a model that only repeats "
+    "what it is told would be below it; or these words were not taught. It is promised together "
+    "with “Believe it”.",
+    "≈ Perhaps, no promise": "The doubt is small, but nothing promises how many such answers are "
+    "wrong.",
+    "? I don’t know": "The doubt is λ or more, or nothing near was taught. The answer is withheld.",
+    "… Can’t tell yet": "Too little was seen, or the policy does not fit. The answer is withheld.",
+}
+VERDICTS: Final = "\n\n".join([f"**{word}**: {when}" for word, when in KEY.items()])
+
 # In alphabetical order, which the glossary keeps.
 TERMS: Final[dict[str, str]] = {
     "Aleatoric uncertainty": "Spread that no knowledge removes: the question has many right "
@@ -73,6 +89,10 @@ TERMS: Final[dict[str, str]] = {
     "answers leave it low. Symbol M.I.",
     "Nat": "The unit of information with natural logarithms: ln 2 = 0.69 nats is one yes-or-no "
     "question.",
+    "Nearness": "How similar a question is to one that the embedded model was taught, from 0 to 1: "
+    "how much of the taught name and of its wording is in it, rare words counting most. It is near "
+    f"from {NEAR:.2f} on, if the likeliest taught one, the diamond, lacks no word on which the "
+    "answer depends. Where none is near, the answer is withheld, whatever its doubt.",
     "Normalised conditional probability": "The probability of one answer divided by that of two "
     "together, from 0 to 1, after the prompt repeats one of them t times. Below one half, the "
     "repeated one has overtaken.",
@@ -116,10 +136,6 @@ TERMS: Final[dict[str, str]] = {
     "settings; Calibration finds others.",
     "Tokens of an answer": "An answer is cut after so many tokens; a line break ends it, too. The "
     "default thresholds hold for 32.",
-    "Verdict": "“Believe it”: a policy promises few errors here, the doubt is below λ, and telling "
-    "the model another answer hardly changes this one. “Perhaps”: the answer is served, but gives "
-    "way, or no small error is promised. “I don’t know”: the doubt is at least λ. “Can’t tell "
-    "yet”: too little of the probability was seen, or no policy fits.",
     "Weighted doubt": "Mutual information plus a fixed part of two other doubts, in nats: that of "
     "self-verification, and that so little of the probability was seen. It decides for SmolLM2. "
     "Symbol W.D.",
@@ -129,6 +145,7 @@ TERMS: Final[dict[str, str]] = {
 def button() -> None:
     """Offer every term; stands on every page."""
     with st.popover("Glossary", icon=":material/menu_book:"):
+        st.markdown(VERDICTS)
         _terms()
 
 

@@ -97,13 +97,14 @@ def list_results() -> None:
 
 
 def _with_reason(result: Summary) -> Summary:
-    """Return a result with the reason of its “Perhaps”, which earlier versions did not save.
+    """Return a result with the reason of its “Perhaps” in today's words.
 
-    What is computed anew says why, if it comes to the same today.
+    Earlier versions saved none, or another. What is computed anew says why where it comes to the
+    same.
     """
     then = read_outcome(result.outcome)
     is_perhaps = result.kind == "inspection" and then.stamp is STAMPS[Headline.PERHAPS]
-    if not is_perhaps or not then.policy or then.why:
+    if not is_perhaps or not then.policy:
         return result
     reasons: dict[str, str] = memory_of("history_reasons", storage(), dict)
     if result.id not in reasons:
@@ -111,7 +112,7 @@ def _with_reason(result: Summary) -> Summary:
         with suppress(StoreError, InvalidRequestError):
             payload = storage().results.open(result.id).payload
             anew = outcome(from_json(payload)) if len(payload) <= LARGEST_PAYLOAD else ""
-            if read_outcome(anew)._replace(why="") == then:
+            if read_outcome(anew)._replace(why="") == then._replace(why=""):
                 reasons[result.id] = anew
     return replace(result, outcome=reasons[result.id])
 

@@ -13,9 +13,10 @@ from core.charts import export
 from core.charts import inspection as charts
 from core.charts.theme import DARK, LIGHT
 from core.codec import no_more
+from core.data.world.nearest import NEAR
 from core.language_models.language_model import Response
 from core.reports.inspection import document
-from core.reports.inspection.words import STAMPS, UNPROMISED
+from core.reports.inspection.words import STAMPS, UNPROMISED, idle_doubt
 from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record, usual_request
@@ -179,10 +180,10 @@ def test_with_the_default_limit_every_scale_ends_alike():
 
 
 def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
-    """What was not taught, or seen too little of, does not stand because it lies below λ."""
+    """What too little was seen of does not stand because it lies below λ."""
     inspection = read(run(Request(QUERY, 10), knows(2)).recording, rule=default_rule())
     for is_served in (True, False):
-        monkeypatch.setattr(type(inspection), "conceals", not is_served)
+        monkeypatch.setattr(type(inspection), "doubt_decides", is_served)
         scale = charts.doubt_scale(inspection, (), LIGHT)
         believed = inspection.belief_limit
         assert (believed is not None) is is_served
@@ -196,11 +197,35 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
             }
             assert scale.rows["zones"][2]["end"] == believed
         else:
-            assert not steps
+            assert {*steps} == {f"less doubt than limit λ = {limit:.3f}", "more doubt"}
         colours = {row["colour"] for row in rows_of(scale, "end")[:2]}
         assert colours == ({LIGHT.primary, LIGHT.epistemic} if is_served else {LIGHT.muted})
         assert ("does not decide" in document.doubt(inspection).alt) is not is_served
         assert ("does not decide" in str(scale.shape)) is not is_served
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What is the capital of Zorvania?", "0.26: What US state capitals do you know?"),
+        ("Who was the king of the United States?", "0.66, but lacks “king”: Who was the first"),
+        ("xyzzy", "No taught question is like it at all."),
+    ],
+)
+def test_where_nothing_near_was_taught_the_nearest_is_drawn_and_no_doubt(question, first, embedded):
+    inspection = run(usual_request(question, embedded.capabilities), embedded)
+    assert inspection.conceals
+    picture = document.decisive_picture(inspection, EXAMPLES)
+    scale = picture.chart(*picture.data, LIGHT)
+    check({"nearness": scale}, LIGHT)
+    assert placed(scale)["near from 0.58"] == NEAR and "doubt" not in str(scale.rows)
+    nearest = inspection.nearest_taught.nearest
+    assert scale.rows["right"][0]["label"].startswith(first)
+    marks = [*scale.rows["this"], *scale.rows["others"]]
+    assert [row["x"] for row in marks] == [offer.similarity for offer in nearest]
+    assert all(f"{each.question}” {each.similarity:.2f}" in picture.alt for each in nearest)
+    assert f"{inspection.compared_doubt:.3f} nats, decides" in idle_doubt(inspection)
+    assert ("No taught question is like it" in picture.alt) == (not nearest)
 
 
 def test_where_nothing_is_certified_no_side_of_the_scale_has_a_colour():
@@ -237,7 +262,7 @@ def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
         *_, solid, hollow = rows_of(scale, "end")
         assert (solid["x"], solid["end"]) == (0, less)
         assert (hollow["x"], hollow["end"]) == (less, inspection.compared_doubt)
-        assert placed(scale)[f"solid: at least {less:.3f}, certified"] == 0
+        assert placed(scale)[f"solid: at least {less:.3f}, whatever was not seen"] == 0
 
 
 @pytest.mark.parametrize(

@@ -22,15 +22,21 @@ def contrast(one, other):
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize("scale", ["sequential", "below 0", "above 0"])
+@pytest.mark.parametrize("scale", ["sequential", "below 0", "above 0", "takes", "adds"])
 def test_a_number_on_a_cell_has_the_colour_that_can_be_read_there(palette, scale):
     """As far as two colours of text allow: where they meet, neither has a contrast of 4."""
     low, middle, high = palette.diverging
-    stops = {"sequential": palette.sequential, "below 0": (middle, low), "above 0": (middle, high)}[
-        scale
-    ]
+    takes, zero, adds = palette.contributions
+    assert {low, high}.isdisjoint({takes, adds}), "orange is what is wrong or withheld, no sign"
+    stops, limit = {
+        "sequential": (palette.sequential, palette.high[False]),
+        "below 0": ((middle, low), palette.high[True]),
+        "above 0": ((middle, high), palette.high[True]),
+        "takes": ((zero, takes), palette.high_contributions[0]),
+        "adds": ((zero, adds), palette.high_contributions[1]),
+    }[scale]
     colours = np.array([channels(stop) for stop in stops])
     for share in np.linspace(0, 1, 41):
         ground = [np.interp(share * (len(stops) - 1), range(len(stops)), c) for c in colours.T]
-        text = palette.on_high if share > palette.high[scale != "sequential"] else palette.text
+        text = palette.on_high if share > limit else palette.text
         assert contrast(channels(text), np.array(ground)) > 3.5, share

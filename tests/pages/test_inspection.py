@@ -18,6 +18,7 @@ from core.reports.inspection.words import (
     QUICK,
     STAMPS,
     UNPROMISED,
+    idle_doubt,
     likely,
     read_outcome,
     untaught_words,
@@ -288,7 +289,8 @@ def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded
     seen = run(usual_request(query, embedded.capabilities), embedded)
     assert not [c.text for c in seen.clusters if c.text in texts(app)]
     assert not said(app, seen.verdict.why) and "amplify" not in keys(app)
-    assert len(app.get("vega_lite_chart")) == 1, "its doubt is drawn all the same"
+    assert len(app.get("vega_lite_chart")) == 1, "how near it is"
+    assert said(app, idle_doubt(seen)), "which decides nothing"
     press(app, "reveal")
     assert [text for text in texts(app) if text in BENEATH.values()]
     assert seen.verdict.answer in texts(app) and said(app, seen.verdict.why)

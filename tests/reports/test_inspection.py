@@ -13,6 +13,7 @@ from core.reports.inspection.words import (
     EARLIER,
     STAMPS,
     beneath,
+    idle_doubt,
     outcome,
     read_outcome,
     served_sentence,
@@ -137,17 +138,16 @@ def test_compared_answers_have_a_report_too():
     assert read(report(seen)).settings["Similarity of two answers"] == "judge"
 
 
-DOUBT = ("The doubt is", "Too little was seen to say how large the doubt is")
-
-
-def test_what_the_model_was_not_taught_has_a_place_on_the_scale_too(embedded):
-    seen = run(Request("What is the capital of Zorvania?", 3), embedded)
+def test_of_what_was_not_taught_a_report_shows_how_near_the_nearest_is(embedded):
+    question = "What is the capital of Zorvania?"
+    seen = run(usual_request(question, embedded.capabilities), embedded)
     found = read(report(seen, untaught=True))
     assert found.texts[3] == "I don’t know. Not near anything this model was taught."
-    assert [words for words in found.pictures if words.startswith(DOUBT)]
-    assert found.tables["Answers"]
     concealed = read(report(seen))
-    assert [words for words in concealed.pictures if words.startswith(DOUBT)]
+    for each in (found, concealed):
+        assert [alt for alt in each.pictures if alt.startswith("The nearest taught questions, and")]
+        assert idle_doubt(seen) in each.texts
+    assert found.tables["Answers"]
     assert concealed.texts[3] == found.texts[3] and not concealed.tables.get("Answers")
     texts = " ".join(map(str, concealed.texts))
     assert not [cluster for cluster in seen.clusters if cluster.text in texts]
@@ -203,9 +203,9 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
 @pytest.mark.parametrize(
     ("question", "limit", "step"),
     [
-        # A tenth of ln 6; and λ, of a single one.
+        # A tenth of ln 6; a single one is kept or not.
         ("Name a yellow fruit.", "0.179", "up to 0.179, 1/10 of the most possible"),
-        ("What is the capital of France?", "0.581", "below limit λ = 0.581 (1 answer)"),
+        ("What is the capital of France?", "0", "at 0: told others, it keeps its answer"),
         ("Who invented the telephone?", None, ""),  # of two, λ is more than they can differ by
         ("What is the capital of New Zealand?", None, ""),  # withheld
         ("What is the capital of Zorvania?", None, ""),  # never taught: no doubt decides
@@ -218,7 +218,7 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
     seen = run(usual_request(question, embedded.capabilities), embedded)
     picture = doubt(seen)
     assert ("Believe it" in picture.alt) == (limit is not None)
-    assert limit is None or picture.alt.endswith(f"“Believe it” up to {limit}.")
+    assert limit is None or picture.alt.endswith(f"“Believe it” {step}.")
     steps = picture.chart(seen, (), LIGHT).rows["steps"]
     believes = [row["label"] for row in steps if STAMPS[Headline.BELIEVE].label in row["label"]]
     assert len(believes) == (limit is not None)
@@ -235,7 +235,7 @@ def test_the_scale_of_a_policy_that_nobody_checked_is_marked_as_a_file(embedded)
     for from_file, title in ((False, "Doubt"), (True, "Not verified: Doubt")):
         policy = replace(default_policy(), from_file=from_file)
         picture = doubt(run_again(seen.recording, policy=policy))
-        assert picture.title == title and "“Believe it” up to" in picture.alt
+        assert picture.title == title and "“Believe it” at 0" in picture.alt
         assert picture.figure(LIGHT, "x" * 101).to_dict()["title"] == {
             "text": title,
             "subtitle": f"{'x' * 99}…",

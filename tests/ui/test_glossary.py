@@ -9,10 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from core.data.world import grading
 from core.data.world.facts import Band
+from core.reports.inspection.words import MARKS
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
-from core.studies.inspection.verdict import Decision
-from core.ui.glossary import TERMS
+from core.studies.inspection.verdict import A_TENTH, LEAST_KEPT, Decision
+from core.ui.glossary import KEY, TERMS, VERDICTS
 from core.uncertainty.scores import SCORES
 from tests.patience import LONG
 from tests.sessions import session
@@ -88,7 +89,8 @@ def offered(search=None):
     if search is not None:
         shown.text_input(key="glossary_term").set_value(search).run()
     assert not shown.exception
-    paragraphs = [text for element in shown.markdown for text in element.value.split("\n\n")]
+    assert shown.markdown[0].value == VERDICTS
+    paragraphs = [text for element in shown.markdown[1:] for text in element.value.split("\n\n")]
     return shown, [text.partition(".** ")[0].removeprefix("**") for text in paragraphs]
 
 
@@ -101,6 +103,14 @@ def _draw_button():
 def test_the_terms_stand_in_alphabetical_order():
     _, terms = offered()
     assert terms == sorted(TERMS, key=str.casefold)
+
+
+def test_the_key_of_the_verdicts_has_each_word_once_and_its_rule_in_the_words_of_the_scale():
+    every = {stamp.label for marks in MARKS.values() for stamp in marks.values()}
+    assert {*KEY} == every and len(KEY) == 5
+    assert f"at most {A_TENTH} (ln m" in KEY["✓ Believe it"]
+    assert f"at least {LEAST_KEPT:.0%} of the time" in KEY["✓ Believe it"]
+    assert [text.value for text in session("history").markdown].count(VERDICTS) == 1
 
 
 def test_a_search_leaves_what_holds_every_word():

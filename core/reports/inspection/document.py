@@ -8,6 +8,7 @@ from typing import Final
 from core import prompts
 from core.charts import inspection as charts
 from core.codec import no_more
+from core.data.world.nearest import NEAR
 from core.reports.inspection import words
 from core.reports.inspection.score_table import remarks, score_table
 from core.reports.inspection.words import beneath, served_sentence
@@ -50,10 +51,7 @@ def report(inspection: Inspection, *, untaught: bool = False) -> Report:
         title=inspection.query,
         finding=headline,
         texts=[text for text in (withheld, *_below(inspection, untaught)) if text],
-        parts=[
-            Part("Its doubt", pictures=[doubt(inspection)]),
-            *(_parts(inspection) if quotes else []),
-        ],
+        parts=[_ground(inspection), *(_parts(inspection) if quotes else [])],
         settings=settings(inspection),
         reading=READING,
     )
@@ -80,6 +78,27 @@ def _below(inspection: Inspection, untaught: bool) -> Sequence[str]:
     )
 
 
+def _ground(inspection: Inspection) -> Part:
+    doubt = words.idle_doubt(inspection) if inspection.conceals else None
+    texts = [doubt] if doubt else []
+    return Part("What decided", texts=texts, pictures=[decisive_picture(inspection)])
+
+
+def decisive_picture(
+    inspection: Inspection, references: Sequence[tuple[str, float]] = ()
+) -> Picture:
+    """Return the scale of doubt or, where nothing near was taught, how near the nearest is."""
+    taught = inspection.nearest_taught
+    if taught is None or not inspection.conceals:
+        return doubt(inspection, references)
+    near = f"a question is near from {NEAR} on"
+    each = [f"“{offer.question}” {offer.similarity:.2f}" for offer in taught.nearest]
+    alt = f"The nearest taught questions, and how similar they are: {'; '.join(each)}; {near}."
+    if not each:
+        alt = f"No taught question is like it at all; {near}."
+    return Picture("How near it is to what was taught", alt, charts.nearness, (taught,))
+
+
 def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) -> Picture:
     """Return the scale of doubt, with other inspections' marks on it."""
     rule, value = inspection.verdict.rule, inspection.compared_doubt
@@ -90,9 +109,7 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
         certified = inspection.certified_bound if score in charts.BOUNDED else None
         of_them = f", {no_more(certified)} of them certified" if certified else ""
         where = "no λ is certified here"
-        if inspection.conceals:
-            where = "it does not decide here"
-        elif rule is not None:
+        if rule is not None:
             side = "at least" if value >= rule.value else "below"
             where = f"that is {side} λ = {rule.value:.3f}"
             if not inspection.doubt_decides:
@@ -101,7 +118,8 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
         alt = f"The doubt is {number} by {SCORES[score].symbol}{of_them}; {where}."
         limit = inspection.belief_limit
         if limit is not None:
-            alt = f"{alt} “{words.STAMPS[Headline.BELIEVE].words}” up to {limit:.3f}."
+            how = charts.belief_in_words(limit, inspection.evidence.answers)
+            alt = f"{alt} “{words.STAMPS[Headline.BELIEVE].words}” {how}."
     return Picture(f"{words.mark(rule)}Doubt", alt, charts.doubt_scale, (inspection, references))
 
 

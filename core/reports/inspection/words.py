@@ -16,14 +16,19 @@ from core.studies.inspection.quick_look import ANSWERS
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.taught_questions import TaughtPosition
 from core.studies.inspection.verdict import (
+    A_TENTH,
+    CERTIFIED,
     DEFAULT,
     HENCE,
     INFORMED,
     LARGEST_ERROR,
     LEAST_CONFIDENCE,
+    SCORE,
     Decision,
     DecisionRule,
     Headline,
+    largest_doubt,
+    largest_that_stands,
     rule_of,
 )
 from core.uncertainty.confidence_limit import CONFIDENCE
@@ -144,13 +149,27 @@ def _perhaps_because(inspection: Inspection) -> str:
     evidence, recording = inspection.evidence, inspection.recording
     if not inspection.stands:
         alone = evidence.answers == 1 and not recording.others
-        return "not told another answer" if alone else "moved by what it is told"
+        what = "" if rule.score == SCORE else "M.I. is "
+        tenth = _tenth(inspection)
+        moved = f"{what}more than {tenth}" if tenth else "moved by what it is told"
+        return "not told another answer" if alone else moved
     if rule.belief is None:
         return "its policy promises no more"
     doubt = inspection.compared_doubt
     if doubt is None or doubt >= rule.belief.threshold:
         return "too much doubt to believe it"
-    return "its answers differ too little to test"
+    most = largest_doubt(inspection.scores, rule.score)
+    return f"always below the limit: {most:.3f} at most"
+
+
+def _tenth(inspection: Inspection) -> str | None:
+    """Return the largest M.I. at which an answer stands; None where it has no more than that."""
+    answers = inspection.evidence.answers
+    seen = inspection.scores[SCORE].doubt, inspection.scores[CERTIFIED].doubt
+    most = largest_that_stands(answers)
+    if answers == 1 or max(each or 0.0 for each in seen) <= most:
+        return None
+    return f"{most:.3f}, {A_TENTH}"
 
 
 def _grounds(rule: DecisionRule) -> str:
@@ -287,6 +306,15 @@ def untaught_words(taught: TaughtPosition) -> str:
     return "What it says to such a question is made up, whatever its doubt."
 
 
+def idle_doubt(inspection: Inspection) -> str | None:
+    """Return the doubt of what was not taught, which decides nothing; None where there is none."""
+    doubt = inspection.compared_doubt
+    if doubt is None or inspection.verdict.decision is Decision.TOO_LITTLE:
+        return None
+    unit = f" {SCORES[inspection.verdict.score].doubt_unit}".rstrip()
+    return f"Its doubt, {doubt:z.3f}{unit}, decides nothing here."
+
+
 def too_few(inspection: Inspection) -> str | None:
     """Return that fewer answers were asked for than a verdict takes; None where enough were."""
     if inspection.samples_needed is None:
@@ -338,6 +366,9 @@ def caveat(inspection: Inspection) -> str | None:
         return None
     if inspection.evidence.answers == 1:
         return f"Whether it would keep to this one is not known{HENCE}"
+    if tenth := _tenth(inspection):
+        what = "a doubt" if rule.score == SCORE else "an M.I."
+        return f"“Believe it” takes {what} of at most {tenth}."
     return "To believe it, what it is told would have to change less of what it says."
 
 

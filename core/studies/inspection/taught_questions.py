@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from core.data.world import grading
-from core.data.world.nearest import nearest, nearest_questions
+from core.data.world.nearest import Nearest, nearest, nearest_questions
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.certificates import SMOLLM2, certified_model
 from core.studies.inspection.request import Request
@@ -19,10 +19,11 @@ WORLD_OF = "embedded"  # the one model that was taught this world, and nothing e
 
 @dataclass(frozen=True)
 class Offer:
-    """A taught question that may have been meant, and how similar it is, in [0, 1]."""
+    """A taught question, and how similar it is to what was asked, in [0, 1]."""
 
     question: str
     similarity: float
+    lacks: tuple[str, ...] = ()  # words of what was asked on which the answer depends
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class TaughtPosition:
     near: bool = False  # whether the first of `offers` is likely to have been meant
     # Otherwise the taught questions that may have been meant, the likeliest first.
     offers: tuple[Offer, ...] = ()
+    nearest: tuple[Offer, ...] = ()  # and those that were compared, `offers` among them
 
     @property
     def outside(self) -> bool:
@@ -46,12 +48,18 @@ def taught_position(query: str, model: str) -> TaughtPosition | None:
         return None
     if grading.find(query, taught=True) is not None:
         return TaughtPosition(recognised=True)
-    matches = [match for match in nearest_questions(query) if match.is_plausible]
+    matches = nearest_questions(query)
+    plausible = [match for match in matches if match.is_plausible]
     return TaughtPosition(
         recognised=False,
-        near=bool(matches) and matches[0].near,
-        offers=tuple(Offer(match.question, match.similarity) for match in matches),
+        near=bool(plausible) and plausible[0].near,
+        offers=tuple(map(_offer, plausible)),
+        nearest=tuple(map(_offer, matches)),
     )
+
+
+def _offer(match: Nearest) -> Offer:
+    return Offer(match.question, match.similarity, match.missing)
 
 
 def taught_number(queries: Iterable[str], model: LanguageModel) -> int | None:

@@ -21,6 +21,7 @@ from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
 MOST_TO_KEEP = 0.1  # of the largest M.I. possible: above, an answer changes the next one
+A_TENTH = f"1/{1 / MOST_TO_KEEP:.0f} of the most possible"  # the same, as every screen says it
 WIDTH = 3.6  # λ: of the default one, all that M.I. of the 8 likeliest answers can be, ln 8
 LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
 # A promise of more errors, or with less confidence, is no reason to believe an answer.
@@ -233,22 +234,21 @@ def belief_limit(
 ) -> float | None:
     """Return the doubt up to which an answer may be believed, nats.
 
-    Of several, it is their M.I.; of a single one, how far the model turns from it. None where none
+    Of several, it is their M.I.; of a single one 0, for it is kept or it is not. None where none
     can be, whatever its doubt, or where another score decides.
     """
     single = clusters == 1
     if rule is None or rule.belief is None or rule.score != SCORE or (single and not others):
         return None
     promises = rule.error is not None and rule.error <= LARGEST_ERROR
-    withholds = single or rule.value <= _most(scores, SCORE)
+    withholds = single or rule.value <= largest_doubt(scores, SCORE)
     if not (promises and withholds) or repeat_probability(others) < LEAST_KEPT:
         return None
-    most = -math.log(LEAST_KEPT) if single else largest_that_stands(clusters)
-    return min(most, rule.belief.threshold)
+    return min(0.0 if single else largest_that_stands(clusters), rule.belief.threshold)
 
 
-def _most(scores: Mapping[str, Score], name: str) -> float:
-    """Return the doubt of a model that followed every answer: M.I. is the entropy then."""
+def largest_doubt(scores: Mapping[str, Score], name: str) -> float:
+    """Return the doubt of a model that only repeats what it is told: M.I. is the entropy then."""
     spread, doubt, information = (scores[s].doubt for s in ("semantic_entropy", name, SCORE))
     if name not in INFORMED or spread is None or doubt is None or information is None:
         return math.inf
@@ -357,10 +357,11 @@ class _About:
             return f"Nothing promises with {sure} that answers are right{HENCE}"
         if rule.error > LARGEST_ERROR:
             return ""
-        if self.clusters > 1 and rule.value > _most(self.scores, rule.score):
+        most = largest_doubt(self.scores, rule.score)
+        if self.clusters > 1 and rule.value > most:
             return (
-                "Even a model that followed every answer would stay below λ: here it withholds "
-                "nothing."
+                "Even if it only repeated what it is told, its doubt would be "
+                f"{_display(rule.score, most)} at most, below the limit{HENCE}"
             )
         if not self._keeps():
             return ""

@@ -30,7 +30,7 @@ function draw(root, { groups, words, now }, send, setState) {
     return element("div", { class: "result" }, box,
       element("div", {}, open, meta),
       element("div", { class: result.stamp?.look === "doubt" ? "came untold" : "came", title: result.came }, result.came),
-      element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}` }, result.stamp.label)] : []),
+      element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}`, title: result.stamp.when }, result.stamp.label)] : []),
         ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])),
       element("div", { class: "doubt", title: result.numbers }, ...(result.part === null ? [] : [scale(result)]), element("span", {}, result.doubt),
         ...(result.why ? [element("div", {}, result.why)] : [])));

@@ -10,6 +10,7 @@ from core.reports.inspection.words import STAMPS, Headline, SavedOutcome, read_o
 from core.store.results import Summary
 from core.studies.inspection.verdict import scale_end
 from core.ui.components.registration import nothing, register
+from core.ui.glossary import KEY
 
 mount = register("history")
 
@@ -59,7 +60,7 @@ def outcome_of(one: Summary) -> SavedOutcome:
 
 def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str, Any]:
     """Return what a browser needs to draw a result, its doubt on a scale from 0 to `most`."""
-    kind, icon = KINDS[one.kind]
+    (kind, icon), mark = KINDS[one.kind], came.mark
     is_usual = came.policy.startswith("default")
     is_perhaps = came.stamp is STAMPS[Headline.PERHAPS]
     # What is wrong of all answered is said where that is the promise: “Believe it” has less.
@@ -73,7 +74,7 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
         "at": one.created_at.isoformat(),
         "times": TIMES.format(times),
         "came": came.came,
-        "stamp": came.mark and {"look": came.mark.look, "label": came.mark.label},
+        "stamp": mark and {"look": mark.look, "label": mark.label, "when": KEY[mark.label]},
         "policy": policy,
         "part": min(max(came.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(came) else None,
         "limit": came.limit / most,

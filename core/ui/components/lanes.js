@@ -19,7 +19,7 @@ function draw(root, { lanes, times, words }, send) {
     open.addEventListener("click", () => send("opened", at));
     const putIn = element("div", { class: "put-in" });
     const { shown, show } = answers(lane, words);
-    const stamp = element("div", { class: `stamp ${lane.stamp.look}` }, lane.stamp.label);
+    const stamp = element("div", { class: `stamp ${lane.stamp.look}`, title: lane.stamp.when }, lane.stamp.label);
     const why = element("div", { class: "why" }, lane.why);
     const item = element("li", { class: "lane" },
       element("div", {}, open, putIn), shown, element("div", { class: "judged" }, stamp, why));

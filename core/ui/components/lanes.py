@@ -8,6 +8,7 @@ from core.reports.inspection.words import MARKS
 from core.studies.home import TIMES, Course, Lane
 from core.studies.inspection.verdict import Headline
 from core.ui.components.registration import nothing, one_of, register
+from core.ui.glossary import KEY
 
 mount = register("lanes", "parts", "answers")
 
@@ -59,7 +60,12 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
         "others": [MADE_UP] * len(lane.others) if conceals(lane) else lane.others,
         "prompt": f"Told: “One answer to the question is {lane.told}.”",
         "steps": [{"own": step.own, "told": step.told, "others": step.others} for step in steps],
-        "stamp": {"look": stamp.look, "label": stamp.label, "words": stamp.words},
+        "stamp": {
+            "look": stamp.look,
+            "label": stamp.label,
+            "words": stamp.words,
+            "when": KEY[stamp.label],
+        },
         "why": _why(lane),
     }
 

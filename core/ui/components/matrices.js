@@ -123,7 +123,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   function paint(cell, key, value) {
     const part = Math.min(Math.abs(value) / reach[key], 1);
     const share = key === "contribution" ? Math.sqrt(part) : part; // as on the scale of doubt: small ones are seen
-    const ink = key !== "contribution" ? "var(--own)" : value > 0 ? "var(--wrong-ink)" : "var(--less)";
+    const ink = key !== "contribution" ? "var(--own)" : value > 0 ? "var(--told)" : "var(--own)";
     cell.style.setProperty("--ground", `color-mix(in srgb, ${ink} ${Math.round(100 * share)}%, var(--st-secondary-background-color))`);
   }
 

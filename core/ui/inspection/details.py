@@ -59,7 +59,7 @@ def _figures(inspection: Inspection) -> None:
     """Offer every chart as PNG and SVG."""
     points = growth(inspection.recording, inspection.reading)
     pictures = {
-        "doubt": reports.doubt(inspection),
+        "doubt": reports.decisive_picture(inspection),
         "told": reports.conditional_answers(conditional_rows(inspection)),
         "clusters": reports.clusters(inspection),
         **{which: reports.matrix(inspection, which) for which in charts.MATRICES},

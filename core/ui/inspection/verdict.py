@@ -14,6 +14,7 @@ from core.reports.inspection.words import (
     MARKS,
     WITHHELD,
     front_sentence,
+    idle_doubt,
     reasons,
     source_sentence,
     truth,
@@ -26,7 +27,7 @@ from core.studies.inspection.taught_questions import WORLD_OF, TaughtPosition
 from core.studies.inspection.verdict import SCORE, Decision
 from core.ui import figures, model_opening, model_picker
 from core.ui.calibration import policy
-from core.ui.glossary import TERMS
+from core.ui.glossary import TERMS, VERDICTS
 from core.ui.inspection import larger_model
 from core.ui.inspection.form import ask_as_typed, ask_instead
 from core.ui.inspection.recordings import example_inspection
@@ -50,9 +51,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         with words, st.container(key="verdict_words"):
             _in_words(inspection, live=live)
         with scale:
-            references = _others(inspection) if _comparable(inspection) else ()
-            st.markdown("**How much doubt**", help=TERMS["Doubt"])
-            figures.show(reports.doubt(inspection, references), "doubt")
+            _decisive(inspection)
         _afterwards(inspection)
         if inspection.conceals:  # what says more comes before what is made up
             larger_model.offer(inspection)
@@ -75,6 +74,19 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
                         on_click=model_opening.use,
                         args=("smollm2", None, None),
                     )
+
+
+def _decisive(inspection: Inspection) -> None:
+    """Draw what decided: the doubt or, where nothing near was taught, how near the nearest is."""
+    references = _others(inspection) if _comparable(inspection) else ()
+    if inspection.conceals:
+        st.markdown("**How near**", help=TERMS["Nearness"])
+    else:
+        st.markdown("**How much doubt**", help=f"{TERMS['Doubt']}\n\n{VERDICTS}")
+    figures.show(reports.decisive_picture(inspection, references), "doubt")
+    if inspection.conceals and (sentence := idle_doubt(inspection)):
+        with st.container(key="idle_doubt"):
+            st.text(sentence)
 
 
 def _afterwards(inspection: Inspection) -> None:
@@ -224,7 +236,8 @@ def _beside_what_was_taught(taught: TaughtPosition) -> None:
         st.text("Did you mean:")
     for number, offer in enumerate(taught.offers):
         with st.container(horizontal=True, vertical_alignment="center", key=f"offer_{number:d}"):
-            st.text(f"{offer.question} (similarity {offer.similarity:.2f})", width="content")
+            shown = f" (similarity {offer.similarity:.2f})" * (not taught.outside)  # else beside it
+            st.text(f"{offer.question}{shown}", width="content")
             st.button(
                 "Ask this",
                 key=f"ask_nearest_{number:d}",

@@ -224,9 +224,19 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
         (MANY, {"error": 0.3}, "up to 30% are wrong", "up to 30% are wrong"),
         (MANY, {"belief": None}, "promises nothing of answers that stand", "its policy"),
         (MANY, {"belief": Belief(0.01, 0.02, 100, 1)}, "Too many of the answers", "too much doubt"),
-        (MANY, {"value": 9.0}, "here it withholds nothing", "its answers differ too little"),
-        (HALF, {}, "would have to change less", "moved by what it is told"),
-        (HALF, {"score": "semantic_entropy", "value": 2.0}, "have to change less", "moved by"),
+        (
+            MANY,
+            {"value": 9.0},
+            "Even if it only repeated what it is told",
+            "always below the limit: ",
+        ),
+        (HALF, {}, "takes a doubt of at most 0.069, 1/10 of", "more than 0.069, 1/10 of the most"),
+        (
+            HALF,
+            {"score": "semantic_entropy", "value": 2.0},
+            "an M.I. of at most 0.069",
+            "M.I. is more than 0.069",
+        ),
     ],
 )
 def test_perhaps_says_what_is_missing_to_believe_it(embedded, question, change, why, in_short):
