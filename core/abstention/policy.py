@@ -103,7 +103,7 @@ class Pipeline:
 
 
 # A revision that begins with a hash of the weights, rather than with how a service is spoken to.
-_WEIGHTS: Final = re.compile(r"[0-9a-f]{12}(,|$)")
+_WEIGHTS: Final = re.compile(r"[0-9a-f]{12}(-bfloat16)?(,|$)")
 
 _NAMES: Final = {
     "model": "model",

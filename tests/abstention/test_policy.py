@@ -383,6 +383,15 @@ def test_a_pipeline_by_itself(found):
 # -------------------------------------------------------------------------------- deciding
 
 
+WEIGHTS = {
+    "0123456789ab": True,
+    "0123456789ab, asked in the form chat": True,
+    "0123456789ab-bfloat16, asked in the form chat": True,
+    "0123456789ab-other": False,
+    "2026-11-28": False,
+}
+
+
 @pytest.mark.parametrize("name", [f.name for f in fields(Pipeline)])
 def test_it_refuses_a_pipeline_that_differs_in_one_field(name):
     value = getattr(PIPELINE, name)
@@ -393,6 +402,12 @@ def test_it_refuses_a_pipeline_that_differs_in_one_field(name):
     assert str(other) in message.split(" there, ")[1]
     assert message.count(" there, ") == 1
     assert PIPELINE.differences(PIPELINE) == []
+
+
+@pytest.mark.parametrize(("revision", "same"), WEIGHTS.items())
+def test_the_same_weights_are_the_same_model_and_a_service_of_the_same_name_is_not(revision, same):
+    here = replace(PIPELINE, revision=revision)
+    assert (here.differences(replace(here, model="elsewhere")) == []) == same
 
 
 def test_it_names_every_difference_however_small():
