@@ -18,7 +18,7 @@ from core.data.tabular.csv_export import to_csv
 from core.language_models.language_model import Response, encodable, longest_answer
 from core.language_models.usage import Usage
 from core.store.results import MAX_BYTES
-from core.studies.inspection.certificates import certified_model
+from core.studies.inspection.certificates import EMBEDDED, certified_model
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Cluster, Inspection, read
 from core.studies.inspection.pairs import compare
@@ -114,7 +114,7 @@ def _truth_to_dict(inspection: Inspection) -> dict[str, Any] | None:
     judgement = judge(inspection)
     if judgement is None:
         return None
-    fact, ours = judgement.fact, certified_model(inspection.recording.revision) is not None
+    fact, ours = judgement.fact, certified_model(inspection.recording.revision) == EMBEDDED
     return {
         "answers": [answer.text for answer in fact.answers],
         "band": fact.band.value if ours else None,
