@@ -34,7 +34,7 @@ import json
 import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
 from pathlib import Path
@@ -57,7 +57,7 @@ from benchmarks.shared.measuring import (
     unanswerable,
 )
 from core.abstention.metrics import auroc
-from core.abstention.policy import CAUTION, Belief, Policy, to_dict
+from core.abstention.policy import CAUTION, Belief, Pipeline, Policy, to_dict
 from core.abstention.resampled_measures import compare
 from core.abstention.significance import delong
 from core.abstention.thresholds import Threshold as Certified
@@ -66,7 +66,6 @@ from core.data.datasets import questions as datasets
 from core.data.tabular import uploads
 from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
-from core.data.world import facts as world
 from core.data.world.grading import is_right, matches
 from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
@@ -87,8 +86,8 @@ from core.studies.evaluation.score_comparison import ENOUGH_FOR_DELONG, of_test
 from core.studies.inspection.certificates import (
     DECIDES,
     EMBEDDED,
-    MODELS,
     SMOLLM2,
+    certifies,
     default_policy,
     policies_file,
 )
@@ -110,11 +109,6 @@ UNANSWERABLE_QUESTIONS = 200
 MASSES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 FOLDER = Path("build/certify")
 WEIGHTS = tuple(round(0.05 * i, 2) for i in range(21))
-
-
-def certifies(question: str) -> bool:
-    """Say whether a question is of the two thirds that certify, by its hash."""
-    return int(hashlib.sha256(question.encode()).hexdigest(), 16) % 3 < 2
 
 
 def fixes(question: str) -> bool:
@@ -195,15 +189,19 @@ def read_as(question: Question, name: str, least_mass: float) -> Read:
     return Read(scored_row(labelled_question(question), seen), bool(seen.stands))
 
 
-def example(scored: Sequence[Read], name: str, least_mass: float) -> bytes:
+def pipeline_with(name: str, least_mass: float) -> Pipeline:
+    """Return what scores of a model in the box are made with."""
+    model = answering(name)
+    request = usual_request("any", model.capabilities)
+    return pipeline_for(Task(model, request, Reading(), least_mass))
+
+
+def example(scored: Sequence[Read], pipeline: Pipeline) -> bytes:
     """Return scored questions as the table that the page Calibration reads.
 
     One more column says whether an answer stands, for what “Believe it.” promises. The labels by
     the paper's rule are left out: what is certified counts by the other.
     """
-    model = answering(name)
-    request = usual_request("any", model.capabilities)
-    pipeline = pipeline_for(Task(model, request, Reading(), least_mass))
     table = labelled_table((each.row for each in scored), pipeline)
     rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"), newline="")))
     columns = [column for column in rows[0] if not column.endswith("_f1")]
@@ -262,12 +260,17 @@ def certify(content: bytes, name: str, errors: Sequence[float], *, write: bool) 
     belief = believed(content, policy.threshold) if name == EMBEDDED else None
     policy = replace(policy, settings_tried=tried, confidence=TARGET.confidence, belief=belief)
     if write:
-        every = {n: p and to_dict(p) for n, p in (policies | {DECIDES[name]: policy}).items()}
-        groups = caution(by_group(calibrations[DECIDES[name]]))
-        text = json.dumps(every | {CAUTION: groups}, indent=2, ensure_ascii=False)
         save(example_of(name), content)
-        save(policies_file(name), f"{text}\n")
+        save_policies(name, policies | {DECIDES[name]: policy}, calibrations[DECIDES[name]])
     return policy
+
+
+def save_policies(name: str, policies: Mapping[str, Policy | None], deciding: Calibration) -> None:
+    """Make policies a model's defaults, with the group for which the deciding one does not hold."""
+    every = {score: policy and to_dict(policy) for score, policy in policies.items()}
+    groups = caution(by_group(deciding))
+    text = json.dumps(every | {CAUTION: groups}, indent=2, ensure_ascii=False)
+    save(policies_file(name), f"{text}\n")
 
 
 def _outcome(calibration: Calibration) -> str:
@@ -280,14 +283,18 @@ def _outcome(calibration: Calibration) -> str:
     )
 
 
+def least_of(masses: NDArray[np.float64]) -> float:
+    """Return the largest least mass at which at most half of the questions have too little."""
+    return max(mass for mass in MASSES if (masses < mass).mean() <= 0.5)
+
+
 def settled(rest: Sequence[Read]) -> tuple[float, tuple[float, ...]]:
     """Choose SmolLM2's least mass and the errors to try, on rows that certify nothing.
 
-    The smallest mass at which at most half of the questions end in “too little”, and errors from
-    the one that this third could certify by itself on.
+    The mass of `least_of`, and errors from the one that this third could certify by itself on.
     """
     masses = np.array([each.row.values["sampled_mass"] for each in rest])
-    least = max(mass for mass in MASSES if (masses < mass).mean() <= 0.5)
+    least = least_of(masses)
     score = DECIDES[SMOLLM2]
     correct = np.array([each.row.is_right(score) for each in rest])
     doubts = np.array([each.doubt(score) for each in rest])
@@ -302,7 +309,7 @@ def settled(rest: Sequence[Read]) -> tuple[float, tuple[float, ...]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default=EMBEDDED, choices=MODELS)
+    parser.add_argument("--model", default=EMBEDDED, choices=TESTED)
     parser.add_argument("--first", type=int, help="ask so many questions only")
     parser.add_argument("--weights", action="store_true", help="fix and test the weighted doubt")
     parser.add_argument("--held-out", action="store_true", help="how untaught wordings are headed")
@@ -336,7 +343,9 @@ def main() -> None:
     else:
         least, errors = settled([read_as(q, options.model, MASSES[0]) for q in others])
     print(f"least sampled mass = {least}")
-    content = example([read_as(q, options.model, least) for q in ours], options.model, least)
+    content = example(
+        [read_as(q, options.model, least) for q in ours], pipeline_with(options.model, least)
+    )
     policy = certify(content, options.model, errors, write=options.write)
     print(policy.sentence)
     report([read_as(q, options.model, least) for q in others], policy)
@@ -453,9 +462,9 @@ def tested(title: str, found: Iterable[Parts], weights: tuple[float, float]) -> 
 def report(rest: Sequence[Read], policy: Policy) -> None:
     """Print what a policy does to the questions that certified nothing, by kind."""
     print(f"\nOn the {len(rest)} questions that certified nothing:\n")
-    print(f"{'kind':<14}{'questions':>10}{'served':>9}{'wrong':>7}{'believed':>10}{'wrong':>7}")
+    print(f"{'kind':<18}{'questions':>10}{'served':>9}{'wrong':>7}{'believed':>10}{'wrong':>7}")
     limit, score = policy.belief.threshold if policy.belief else -math.inf, policy.score
-    for kind in [*world.Band, "all"]:
+    for kind in [*dict.fromkeys(str(each.row.values["source"]) for each in rest), "all"]:
         part = [each for each in rest if kind in (each.row.values["source"], "all")]
         served = [each for each in part if each.doubt(score) < policy.threshold]
         firm = [
@@ -466,7 +475,7 @@ def report(rest: Sequence[Read], policy: Policy) -> None:
             and not 0 < (each.row.values["entropy"] or 0) < policy.threshold
         ]
         print(
-            f"{kind:<14}{len(part):>10}{len(served):>9}"
+            f"{kind:<18}{len(part):>10}{len(served):>9}"
             f"{sum(not r.row.is_right(score) for r in served):>7}{len(firm):>10}"
             f"{sum(not r.row.is_right(score) for r in firm):>7}"
         )

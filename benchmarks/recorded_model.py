@@ -37,7 +37,6 @@ from benchmarks.bundled_runs import MOST, MOST_ROWS, progress
 from benchmarks.paper_figures import REAL_SETS, report
 from core import outputs
 from core.abstention.resampled_measures import compare
-from core.abstention.thresholds import Threshold, learn_then_test
 from core.codec import count_of
 from core.data.datasets.questions import Question
 from core.data.datasets.tables import QuestionFile
@@ -49,7 +48,7 @@ from core.reports.evaluation.words import answer, with_interval
 from core.reports.inspection.words import STAMPS, outcome
 from core.studies.evaluation import bundled
 from core.studies.evaluation.local import Task
-from core.studies.evaluation.recorded_answers import open_recorded, provenance_of, recorded_answers
+from core.studies.evaluation.recorded_answers import provenance_of
 from core.studies.evaluation.results import (
     RESAMPLES,
     Results,
@@ -61,10 +60,12 @@ from core.studies.evaluation.rows import Row
 from core.studies.evaluation.run import evaluate, survey
 from core.studies.evaluation.run_folder import LOCK, UNFINISHED, hold, parts_of, whole_lines
 from core.studies.evaluation.saved_run import Filter, Run
-from core.studies.inspection.certificates import usual_least_mass
+from core.studies.inspection.certificates import QWEN, certifies, default_policy, usual_least_mass
+from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
-from core.studies.inspection.verdict import LEAST_KEPT, SCORE, repeat_probability
+from core.studies.inspection.serialise import recording_from_json
+from core.studies.inspection.verdict import LEAST_KEPT, SCORE, Decision, repeat_probability
 from core.uncertainty.scores import SCORES
 
 AT_ONCE = 6  # questions: what is half done when somebody stops the run is lost
@@ -75,7 +76,6 @@ LIKELIEST = "its 8 likeliest answers"
 QUESTIONS = Path("benchmarks/popular_questions")
 PAGE = Path("docs/measured/recorded_model.md")
 SETS, TARGETS = {each.title: each for each in REAL_SETS}, (0.15, 0.5)
-TARGET, CONFIDENCE = 0.1, 0.9  # of the certificate that is tried
 
 
 def main() -> None:
@@ -247,6 +247,7 @@ def file_and(weights: Path, named: dict[str, str]) -> dict[str, Any]:
 def page() -> str:
     parts = of_popular(Run(bundled.FOLDER / POPULAR))
     if OF_REAL in bundled.folders():
+        parts += certificate()
         parts += of_real(Run(bundled.FOLDER / OF_REAL), Run(bundled.FOLDER / bundled.REAL))
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -279,6 +280,7 @@ def of_real(run: Run, smollm2: Run) -> list[str]:
         "SmolLM2 on the same questions, by ten drawn answers, where its own rows pass the filters:",
         table_of_sets(beside),
         *report(run, REAL_SETS, TARGETS),
+        headlines(run),
     ]
 
 
@@ -330,8 +332,7 @@ def of_popular(run: Run) -> list[str]:
         differing(measured.results),
         "By kind, medians in nats; *right* is of the answer that M.I. serves, by the same answer:",
         table_of_kinds(measured),
-        headlines(measured),
-        certificate(measured),
+        headlines(run),
     ]
 
 
@@ -402,45 +403,60 @@ def table_of_kinds(measured: RunMeasures) -> str:
     return "\n".join(lines)
 
 
-def headlines(measured: RunMeasures) -> str:
-    """Say what stands above the answers on the page, and how many of those are right."""
-    rows, run = measured.results, measured.results.run
-    right = dict(zip(rows.table["id"].to_pylist(), rows.correct[SCORE], strict=True))
-    every, of_right = Counter[str](), Counter[str]()
-    for each in recorded_answers():
-        if each.run == run.folder.name:
-            words = STAMPS[open_recorded(each).headline].sentence
-            every[words] += 1
-            of_right[words] += bool(right[each.id])
-    said = "; ".join(f"“{words}” {n} times, {of_right[words]} right" for words, n in every.items())
-    return f"Above these answers the page says: {said}."
-
-
-def certificate(measured: RunMeasures) -> str:
-    """Say which scores these rows certify by the house's calibration."""
-    rows = measured.results
-    thresholds = {
-        name: learn_then_test(
-            *(rows.doubts[name], rows.correct[name]), target_error=TARGET, confidence=CONFIDENCE
-        )
-        for name in rows.scores
-    }
-    certified = [
-        f"{SCORES[name].symbol} (λ = {each.value:.3f}, {each.answered} answered)"
-        for name, each in thresholds.items()
-        if isinstance(each, Threshold)
-    ]
-    what = f"at most {TARGET:.0%} wrong with {CONFIDENCE:.0%} confidence"
-    if not certified:
-        return (
-            f"{count_of(len(rows), 'row')} certify no score ({what}), so nothing is promised of "
-            "this model, neither for the recording nor for who opens its file."
-        )
+def headlines(run: Run) -> str:
+    """Say what stands above the answers on the page, with its certificate and without any."""
     return (
-        f"Each by itself, these scores could be certified on these rows ({what}): "
-        f"{', '.join(certified)}. No certificate ships with them: of scores tried on the same "
-        "rows, the best would have to pay for all."
+        f"Above these answers the page says: {counted(run)}. Were nothing certified of this model: "
+        f"{counted(run, revision='of other weights')}."
     )
+
+
+def counted(run: Run, **instead: str) -> str:
+    """Return how often each headline stands there, and how many of those answers are right."""
+    every, of_right = Counter[str](), Counter[str]()
+    for row, inspection in inspections(run, **instead):
+        words = STAMPS[inspection.headline].sentence
+        every[words] += 1
+        of_right[words] += row.is_right(inspection.verdict.score)
+    return "; ".join(f"“{words}” {n} times, {of_right[words]} right" for words, n in every.items())
+
+
+def inspections(run: Run, **instead: str) -> Iterator[tuple[Row, Inspection]]:
+    """Yield every row with what the page shows of it, were some of its recording another."""
+    for row in rows_of(run.folder):
+        recording = recording_from_json(str(row.recording))
+        yield row, read(replace(recording, **instead), run.reading)
+
+
+def certificate() -> list[str]:
+    """Return what is promised of the model, and what that is worth on rows that test it."""
+    policy = default_policy(QWEN)
+    assert policy.pipeline is not None
+    lines = ["| kind | certify | served | of these wrong | test | served | of these wrong |"]
+    lines.append("| --- | --: | --: | --: | --: | --: | --: |")
+    count: dict[str, Counter[str]] = defaultdict(Counter)
+    for run in (Run(bundled.FOLDER / name) for name in (POPULAR, OF_REAL)):
+        for row, inspection in inspections(run):
+            part = "certify" if certifies(row.values["query"]) else "test"
+            is_served = inspection.decision is Decision.ANSWER
+            for kind in (row.values["source"], "all"):
+                count[kind][part] += 1
+                count[kind][f"{part}, served"] += is_served
+                count[kind][f"{part}, wrong"] += is_served and not row.is_right(policy.score)
+    names = [
+        f"{part}{what}" for part in ("certify", "test") for what in ("", ", served", ", wrong")
+    ]
+    kinds = [*(kind for kind in count if kind != "all"), "all"]
+    lines += [f"| {kind} | {' | '.join(str(count[kind][n]) for n in names)} |" for kind in kinds]
+    return [
+        "## What is promised of its file",
+        f"`python -m benchmarks.recorded_policy`: {policy.sentence} It is one of "
+        f"{policy.scores_tried} scores, {SCORES[policy.score].symbol}, which all paid for it, "
+        f"because their results on these rows were known. λ = {policy.threshold:.3f}, and at least "
+        f"{policy.pipeline.least_mass:.0%} of the probability must be seen, as a third of the "
+        "questions chose by no label. They test it, too:",
+        "\n".join(lines),
+    ]
 
 
 if __name__ == "__main__":

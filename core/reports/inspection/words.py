@@ -9,7 +9,13 @@ from core.abstention.policy import NOT_VERIFIED
 from core.codec import count_of, list_of, no_more, percent
 from core.data.world.facts import Fact
 from core.studies.evaluation.recorded_answers import source_of
-from core.studies.inspection.certificates import MODELS, certified_model, default_policy
+from core.studies.inspection.certificates import (
+    EMBEDDED,
+    MODELS,
+    certified_model,
+    certifies,
+    default_policy,
+)
 from core.studies.inspection.grading import Judgement
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.quick_look import ANSWERS
@@ -248,9 +254,16 @@ def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...
 
 
 def source_sentence(inspection: Inspection) -> str | None:
-    """Return who answered, and when, where what was said is a recording that ships with Believe."""
-    source = source_of(inspection.recording)
-    return None if source is None else f"{source.sentence}. No model was asked now."
+    """Return who answered, and when, where what was said is a recording that ships with Believe.
+
+    And that nothing is proved on it, where it is of the rows that made the policy which decides.
+    """
+    if (source := source_of(inspection.recording)) is None:
+        return None
+    decides = inspection.policy is None and inspection.verdict.rule is not None
+    is_label = decides and certifies(inspection.query)
+    label = " It is one of the labelled answers that certified λ." if is_label else ""
+    return f"{source.sentence}. No model was asked now.{label}"
 
 
 def front_sentence(inspection: Inspection) -> str | None:
@@ -423,7 +436,7 @@ def truth(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
     else:
         did = "It abstained; its answer was"
     right = "right" if decided.right else "wrong"
-    ours = certified_model(inspection.recording.revision) is not None
+    ours = certified_model(inspection.recording.revision) == EMBEDDED
     seen = _how_often_seen(judgement) if ours else OTHER_WEIGHTS
     return f"{did} {right}. {what_is_true(judgement.fact, ours=ours)}", seen
 

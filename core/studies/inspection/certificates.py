@@ -1,11 +1,13 @@
-"""What is certified for the models in the box: their bundled policies, and for what each holds.
+"""What is certified by default: the bundled policies, and for what each holds.
 
-`benchmarks/default_policy.py` certifies them on labelled questions of the embedded world. A
+`benchmarks/default_policy.py` certifies the models in the box on labelled questions of the embedded
+world, `benchmarks/recorded_policy.py` one whose file a person brings on what is recorded of it. A
 certificate is looked up by the pipeline (weights, form, way of finding and comparing answers),
-never by a name alone: the same file opened in another way is the same model, and for a model
-or a setting that nobody certified there is none.
+never by a name alone: the same file opened in another way is the same model, and for a model or a
+setting that nobody certified there is none.
 """
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +18,14 @@ from core.abstention.policy_files import policy_from_dict
 from core.once import once
 from core.uncertainty.scores import SCORES
 
-EMBEDDED, SMOLLM2 = "embedded", "smollm2"
-MODELS = (EMBEDDED, SMOLLM2)  # the models in the box
+EMBEDDED, SMOLLM2 = "embedded", "smollm2"  # the models in the box
+QWEN = "qwen"  # whose answers are bundled (`core.studies.evaluation.recorded_answers`)
+MODELS = (EMBEDDED, SMOLLM2, QWEN)
 SCORE, WEIGHTED = "mutual_information", "weighted_doubt"
 #: What decides for each of them unless a person brings another policy: the weighted doubt where it
-#: ranks wrong answers better than M.I. on rows of its world that fixed and certify nothing.
-DECIDES = {EMBEDDED: SCORE, SMOLLM2: WEIGHTED}
+#: ranks wrong answers better than M.I. on rows of its world that fixed and certify nothing. Of
+#: Qwen's rows every score was shown before: all paid for it, and the one that answers most decides.
+DECIDES = {EMBEDDED: SCORE, SMOLLM2: WEIGHTED, QWEN: "pair_covariance"}
 
 
 def policies_file(model: str) -> Path:
@@ -58,7 +62,7 @@ def default_caution(model: str = EMBEDDED) -> str:
 def certificate(pipeline: Pipeline, score: str | None = None) -> Policy | None:
     """Return the bundled policy that fits a pipeline, of a score or of the one that decides.
 
-    None where none does, or by the name of another model in the box: only an edited file says so.
+    None where none does, or by the name of another of `MODELS`: only an edited file says so.
     The least sampled mass is the policy's own and is not compared.
     """
     for model in MODELS:
@@ -84,6 +88,14 @@ def certified_model(revision: str) -> str | None:
         if pipeline is not None and pipeline.revision == revision:
             return model
     return None
+
+
+def certifies(question: str) -> bool:
+    """Say whether a question is of the two thirds of all labelled ones that certify, by its hash.
+
+    The others fix the settings, and test what was certified.
+    """
+    return int(hashlib.sha256(question.encode()).hexdigest(), 16) % 3 < 2
 
 
 def usual_least_mass() -> float:

@@ -22,7 +22,7 @@ from core.studies.evaluation.row_table import QuestionPoints, scatter_points
 from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
 from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Filter, Run
-from core.studies.inspection.certificates import certified_model, default_policy
+from core.studies.inspection.certificates import QWEN, certified_model, default_policy
 from core.studies.inspection.request import Sampling
 from core.ui import downloads, figures
 from core.ui.calibration import policy as policies
@@ -166,8 +166,10 @@ def _answers_of(pipeline: Pipeline) -> str:
 
 
 def _apart_from_example(pipeline: Pipeline) -> str:
-    """Return how Calibration's example of the same model was asked; "" where there is none."""
+    """Return what a bundled run is to the rows that certified its model; "" where none did."""
     model = certified_model(pipeline.revision)
+    if model == QWEN:
+        return " Two thirds of such rows certified the model’s policy."
     example = default_policy(model).pipeline if model else None
     if not example:
         return ""

@@ -4,9 +4,11 @@ import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from core.reports.inspection.words import outcome
+from core.data.tabular.fingerprints import of_questions
+from core.reports.inspection.words import outcome, source_sentence
 from core.studies.evaluation.bundled import PROVENANCE, folders
 from core.studies.evaluation.recorded_answers import (
     open_recorded,
@@ -17,8 +19,14 @@ from core.studies.evaluation.recorded_answers import (
     source_of,
 )
 from core.studies.evaluation.saved_run import Run
+from core.studies.inspection.certificates import QWEN, default_policy
+from core.studies.inspection.inspection import read
+from core.studies.inspection.request import Reading
+from core.studies.inspection.verdict import Headline
+from tests.studies.inspection.rules import default_rule
 
 FIRST = recorded_answers()[0]
+MADE = "one of the labelled answers that certified λ."
 
 
 @pytest.mark.parametrize("name", sorted({answer.run for answer in recorded_answers()}))
@@ -46,7 +54,21 @@ def test_a_recorded_question_opens_as_its_inspection_and_says_where_it_is_from()
         assert inspection.recording.revision == answer.provenance.revision
         assert source_of(inspection.recording) == answer
         assert recorded_elsewhere(inspection.recording) is None
-        assert inspection.verdict.rule is None, "nothing is certified for this model"
+        assert inspection.verdict.rule == default_rule(QWEN)
+        assert inspection.headline is not Headline.BELIEVE, "so many are wrong"
+
+
+def test_an_answer_that_made_the_promise_says_so_while_that_promise_decides():
+    policy, every = default_policy(QWEN), recorded_answers()[::9]
+    made = set(policy.row_hashes & ~np.uint64(1))
+    numbers = of_questions(np.array([answer.question for answer in every], object))
+    for answer, number in zip(every, numbers, strict=True):
+        inspection = open_recorded(answer)
+        assert (MADE in source_sentence(inspection)) == (number in made)
+        recording = inspection.recording
+        for other in (read(recording, Reading(threshold=0.9)), read(recording, policy=policy)):
+            assert MADE not in source_sentence(other)
+    assert 0 < len([number for number in numbers if number in made]) < len(every)
 
 
 def test_a_recorded_question_is_known_in_other_words_and_another_is_not():
