@@ -16,6 +16,7 @@ from core.uncertainty.answer_tokens import (
     Date,
     Token,
     TokenKind,
+    accents_of,
     fold,
     formula,
     initials,
@@ -94,6 +95,7 @@ class AnswerForm:
     letters: frozenset[str]  # Single letters that are no initials: "hepatitis B"
     formula: str  # the text as it stands where it is a formula or code, else ""
     symbols: tuple[str, ...]  # those in which letter case decides
+    accents: frozenset[tuple[str, str]]  # words with accents, each behind its bare letters
 
     @property
     def one_word(self) -> str:
@@ -105,8 +107,10 @@ class AnswerForm:
 class _Reader:
     """Sorts the tokens of one answer into what has to be alike and the words that remain."""
 
-    def __init__(self, tokens: list[Token], *, fillers: bool) -> None:
+    def __init__(self, tokens: list[Token], text: str, *, fillers: bool) -> None:
         self.tokens = tokens
+        self.accents = accents_of(text)
+        self.with_accents = {bare for bare, _ in self.accents}
         self.small = [fold(t.text) if t.kind is TokenKind.WORD else "" for t in tokens]
         self.fillers = fillers
         self.numbers: list[str] = []
@@ -323,18 +327,19 @@ class _Reader:
         is_grand = word == "great" and self._follows(place, "grand")
         if is_grand or word in vocabulary.QUALIFIERS or word in vocabulary.RESERVATIONS:
             self.qualifiers.append(word)
+        adds = self._adds(place, word)
         if word in vocabulary.COPULAS and self.fillers:
             self._part("copula")
         elif (
             word in vocabulary.FILLERS
             and self.fillers
-            and not (token.ordinal or self._is_grade(place, token))
+            and not (adds or token.ordinal or self._is_grade(place, token))
         ):
             after, words = self.items[-1][-1]
             if word in vocabulary.ARTICLES and after in ("", "mark") and not words:
                 self.items[-1][-1] = ("article", words)
             return
-        elif word in vocabulary.PREPOSITIONS:
+        elif word in vocabulary.PREPOSITIONS and not adds:
             self._part(word)
         else:
             if word in vocabulary.PARTICLES:
@@ -357,6 +362,14 @@ class _Reader:
 
     def _follows(self, place: int, start: str) -> bool:
         return place + 1 < len(self.small) and self.small[place + 1].startswith(start)
+
+    def _adds(self, place: int, word: str) -> bool:
+        """Whether a small word of English is another one: Thế, at the end (Nguyễn An), on iki."""
+        following = self.small[place + 1 : place + 2]
+        is_number = word in vocabulary.NUMBERS_ELSEWHERE
+        is_number &= not vocabulary.MULTIPLIED_ELSEWHERE.isdisjoint(following)
+        ends = not following and any(words for _, words in self.items[-1])
+        return is_number or ends or word in self.with_accents
 
     def _is_grade(self, place: int, token: Token) -> bool:
         """Whether "a" is a letter: an A, vitamin A, A+, a < b."""
@@ -404,6 +417,7 @@ class _Reader:
             letters=frozenset(self.letters),
             formula=formula(text),
             symbols=symbols(text),
+            accents=self.accents,
         )
 
 
@@ -419,9 +433,11 @@ def parse(text: str) -> AnswerForm:
     clean = _PROMPT_AGAIN.sub("", clean) or clean
     clean = clean.rstrip(". ") or clean  # the end of a sentence: "Elizabeth I."
     tokens = list(read_numbers(read_dates(list(initials(list(scan(clean)))))))
-    reader = _Reader(tokens, fillers=True)
+    reader = _Reader(tokens, text, fillers=True)
     reader.read()
     if not any(words for item in reader.items for _, words in item):
-        reader = _Reader(tokens, fillers=False)  # nothing but fillers: then they are the answer
+        reader = _Reader(
+            tokens, text, fillers=False
+        )  # nothing but fillers: then they are the answer
         reader.read()
     return reader.form(clean)

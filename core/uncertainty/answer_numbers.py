@@ -12,6 +12,7 @@ from core.uncertainty import answer_words as vocabulary
 from core.uncertainty.answer_tokens import MINUS, Date, Token, TokenKind, fold
 
 LONGEST_NUMBER = 40  # digits; longer ones are compared as they are written
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}\.\d\d0")  # 1.000 is one, or a thousand elsewhere
 LARGEST = 10**LONGEST_NUMBER  # "a million million million …" ends here
 
 
@@ -180,6 +181,8 @@ def _number_at(tokens: Sequence[Token], place: int) -> tuple[str, int, bool] | N
         value = _value(token)
         if value is None:
             return token.text, place + 1, token.ordinal
+        if _THOUSANDS.fullmatch(token.text):
+            return token.text, place + 1, False
         if token.text.endswith("0") and "." in token.text and place:
             before = tokens[place - 1]
             if before.kind is TokenKind.WORD and fold(before.text) not in vocabulary.FILLERS:

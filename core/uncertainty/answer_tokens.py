@@ -70,6 +70,8 @@ MINUS = Token(TokenKind.SIGN, "minus")
 _MARKED = re.compile(
     "(?<![\\w\u0300-\u036f])([b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ])([\u0300-\u036f\u20d0-\u20ff])(?!\\w)"
 )
+_WORD = re.compile("[^\\W\\d_][\\w\u0300-\u036f]*")
+_NO_ACCENTS = str.maketrans("йı", "иi")
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 _PARTS_OF_ONE = re.compile("[¼½¾⅐-⅞↉]")
 _SIGNS = str.maketrans(
@@ -122,6 +124,19 @@ def normalise(text: str) -> str:
     text = _INCHES.sub(" inches ", _HALF_DAY.sub(r" \1m ", text))
     text = _MONEY.sub(lambda m: f"{m[1]} {_SCALES[m[2][0].lower()]} ", text)
     return _TAGS.sub(" ", text).replace("US$", "$").strip()
+
+
+def accents_of(text: str) -> frozenset[tuple[str, str]]:
+    """Return words with accents, each behind its bare letters: dừa and dứa are two fruits.
+
+    What capitals lose (ı) or people write in two ways (ş, ș; й, и) is no accent.
+    """
+    if text.isascii():
+        return frozenset()
+    small = unicodedata.normalize("NFKC", text).casefold().translate(_NO_ACCENTS)
+    apart = unicodedata.normalize("NFD", small).replace("\u0327", "\u0326").replace("i\u0307", "i")
+    pairs = ((without_accents(word), word) for word in _WORD.findall(apart))
+    return frozenset((bare, word) for bare, word in pairs if bare != word)
 
 
 def formula(text: str) -> str:

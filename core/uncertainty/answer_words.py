@@ -5,13 +5,19 @@ Small letters, without accents. In a list, phrases come before the words in them
 
 from fractions import Fraction
 
+from core.uncertainty.accents import without_accents
+
 
 def _list(text: str) -> list[str]:
     return text.split()
 
 
 def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    return frozenset(without_accents(text.casefold()).split())  # й and ς, too
+
+
+def _with_endings(stems: str, endings: str) -> frozenset[str]:
+    return _set(" ".join(stem + end for stem in stems.split() for end in endings.split()))
 
 
 def _phrases(text: str) -> frozenset[str]:
@@ -22,6 +28,12 @@ def _phrases(text: str) -> frozenset[str]:
 FILLERS = _set(
     "a an the it its this that these those there is was are were be been being about "
     "approximately approx around roughly circa ca do does did"
+)
+#: Numbers in front of another one elsewhere: on iki (12), to hundrede (200), do lakh (200,000).
+NUMBERS_ELSEWHERE = _set("on to do")
+MULTIPLIED_ELSEWHERE = _set(
+    "bir iki üç dört beş altı yedi sekiz dokuz bin milyon milyar hundrede hundre tusind tusinde "
+    "tusen millioner milliarder lakh crore sau hazar hazaar"
 )
 #: After one of these, an answer begins: "the capital is Paris".
 COPULAS = _set("is was are were called named")
@@ -67,9 +79,11 @@ EXTENTS = _set("long tall high wide deep thick old")
 #: ... and what multiplies it, though it looks like many of something.
 MULTIPLES = _set(
     "millions billions trillions thousands hundreds dozens scores pairs couples halves lakhs "
-    "crores times squares cubes millones miles cientos milhoes bilhoes centaines milliers "
-    "milliards douzaines docenas myriads grosses tens thirds quarters fourths fifths sixths "
-    "sevenths eighths ninths tenths hundredths thousandths"
+    "crores times squares cubes millones billones trillones milions bilions quadrillions "
+    "quintillions sextillions septillions decillions zillions gazillions trilhoes decenas dezenas "
+    "dizaines centenas centenares milhares millares veces vezes miles cientos milhoes bilhoes "
+    "centaines milliers milliards douzaines docenas myriads grosses tens thirds quarters fourths "
+    "fifths sixths sevenths eighths ninths tenths hundredths thousandths"
 )
 #: Things: a name in front of one is another thing, no first name: Tower Bridge.
 COMPOUNDS = _set(
@@ -95,8 +109,29 @@ NOT_PLURAL = _set(
 #: A kind, but "Kansas City" is not Kansas.
 CITY, NEW_YORK = "city", ("new", "york")
 
+# Such words of other languages, as they stand in front of a name: new and old, directions, saints.
+_ELSEWHERE = (
+    _set(
+        "nuevo nueva nouveau nouvelle novo nuovo nuova noua neu viejo vieja vieux vieille velho "
+        "velha vecchio vecchia baja bajo basse baixo baixa basso bassa alto alta haut haute sud "
+        "sur sao santo sankt szent sveti svaty sveta nieuw nieuwe noord zuid oost nya nye norra "
+        "sodra ostra vastra sor oster vaster etela pohjois lansi uusi yeni kuzey guney dogu bati "
+        "asagi yukari eski νεα νεο νεος παλαια βορεια βορειος νοτια νοτιος ανατολικη δυτικη ανω "
+        "κατω αγιος αγια санкт"
+    )
+    | _with_endings(
+        "северн южн восточн западн нов стар бел красн черн велик больш верхн нижн свят північн "
+        "півден",
+        "ый ая ое ые ий яя ее ой",
+    )
+    | _with_endings(
+        "nov now star jizn juzn severn sjevern vychodn istocn zapadn horn doln gorn wielk velk "
+        "poludniow polnocn wschodni zachodni neu alt ostlich westlich nordlich sudlich",
+        "y a e i er es",
+    )
+)
 #: Who has one of these is another one: New York, York; vice president, president.
-QUALIFIERS = _set(
+QUALIFIERS = _ELSEWHERE | _set(
     "american north south east west northern southern eastern western northeast northwest "
     "southeast southwest central equatorial papua democratic new old upper lower inner outer "
     "left right vice deputy assistant acting former formerly ex late junior jr senior sr anti "
@@ -107,8 +142,7 @@ QUALIFIERS = _set(
     "aunt father-in-law son-in-law minus greater outside opposite near avoid lost lose "
     "loses past ago norte nord ouest oeste alt ehemaliger ehemalige ancien ancienne mutter vater "
     "sohn tochter mere pere fils madre padre hijo schwester bruder frau mrs ms miss during against "
-    "like between via северная южная восточная западная северный южный восточный западный новая "
-    "новый"
+    "like between via"
 )
 #: What makes less of an answer: partly, perhaps, sometimes, on a condition.
 RESERVATIONS = _set(

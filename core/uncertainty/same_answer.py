@@ -151,11 +151,15 @@ def _same(a: AnswerForm, b: AnswerForm, ask: QuestionWords | None = None) -> boo
 def _is_cased_alike(a: AnswerForm, b: AnswerForm, *, judged: bool) -> bool:
     """Whether letter case agrees where it decides: MeV is not meV, nor O(n) o(n), nor CO Co.
 
-    An answer AU is right for Au: who judges it knows which of the two was asked for.
+    And accents, where both have some. An answer AU is right for Au: who judges it knows which of
+    the two was asked for.
     """
     symbols = a.symbols == b.symbols or not (a.symbols and b.symbols)
     symbols |= judged and len(a.plain) == len(b.plain) == 2
-    return symbols and (a.plain != b.plain or a.formula == b.formula)
+    clash = {bare for bare, _ in a.accents - b.accents} & {
+        bare for bare, _ in b.accents - a.accents
+    }
+    return symbols and not clash and (a.plain != b.plain or a.formula == b.formula)
 
 
 def _qualifiers(form: AnswerForm, free: frozenset[str]) -> list[str]:
