@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from core.codec import one_line
+from core.uncertainty.accents import without_accents, without_vowel_marks
 
 BEGINNING = 200  # characters, by which a text without an answer is known
 _AROUND = " \"'“”.!*_"
@@ -93,8 +94,13 @@ _NO_ANSWER = re.compile(
     + ")"
 )
 
-# The same in other languages, with up to three words in front: a pronoun, “unfortunately”. What is
-# written with ß, or in capitals, stands here as `str.casefold` leaves it.
+
+def _bare(text: str) -> str:
+    return without_vowel_marks(without_accents(text))
+
+
+# The same in other languages, with up to four words in front: a pronoun, “unfortunately”. What is
+# written with ß, or in capitals, stands here as `str.casefold` leaves it; accents do not matter.
 _SPACED = (
     # German, Dutch, Afrikaans
     r"weiss (?:ich |es |das )*(?:leider |auch )*nicht|keine (?:ahnung|angaben?|antwort|daten|"
@@ -107,12 +113,13 @@ _SPACED = (
     r"dessverre|beklag[ae]r|ledsen|undskyld|ingen (?:aning|anelse|information)|veit ekki|ekki viss|"
     r"því miður",
     # French, Spanish, Catalan, Galician, Italian, Portuguese, Romanian, Haitian
-    r"je (?:ne |n')(?:le )?(?:sais|suis pas|peux|connais|dispose|ai)|je l'ignore|pas sûre?|"
+    r"je (?:ne |n')(?:le |en )?(?:sais|suis pas|peux|connais|dispose|ai)|j(?:e |')sais pas|"
+    r"je l'ignore|pas sûre?|on (?:ne sait pas|l'ignore)|pas d'information|"
     r"aucune (?:idée|information)|désolée?|malheureusement|"
     r"no (?:lo |me |les? )?(?:sé|puedo|tengo|estoy segur[oa]|dispongo|cuento con|conozco|recuerdo|"
     r"se (?:sabe|conoce|puede)|hay (?:información|datos))|ni idea|lo siento|desconozco|"
-    r"(?:lamentable|desafortunada|desgraciada)mente|no ho sé|ho sento|non o sei|"
-    r"non (?:lo |ne |mi )?(?:so|posso|ho|sono sicur[oa]|dispongo|conosco|ricordo|"
+    r"se desconoce|(?:lamentable|desafortunada|desgraciada)mente|no ho sé|ho sento|non o sei|"
+    r"non (?:lo |ne |mi )?(?:so|saprei|posso|ho|sono sicur[oa]|dispongo|conosco|ricordo|"
     r"si (?:sa|conosce|può))|"
     r"nessuna idea|mi dispiace|purtroppo|"
     r"não (?:o )?(?:sei|posso|tenho|consigo|faço ideia|conheço|há informaç\w+)|(?:me )?desculpe|"
@@ -122,11 +129,12 @@ _SPACED = (
     r"nie (?:wiem|mogę|mam|znam|jestem pew\w+|posiadam|som si ist\w*)|przykro mi|przepraszam|"
     r"niestety|trudno powiedzieć|ne(?:vím|viem|znám|poznám|mám|tuším|mohu|môžem)|nejsem si jist\w*|"
     r"omlouvám se|mi líto|bohuž[ei]a?[lľ]|ľutujem|žiaľ|ospravedlňujem sa|prepáčte|ne vem|"
-    r"nisem prepričan\w*|žal|oprostite|ne (?:znam|mogu)|nisam sigur\w*|žao mi|nažalost|"
-    r"izvinite|nemam",
+    r"nisem prepričan\w*|žal (?:mi|ne|nimam)|oprostite|ne (?:znam|mogu)|nisam sigur\w*|žao mi|"
+    r"nažalost|izvinite|nemam",
     # Russian, Ukrainian, Belarusian, Bulgarian, Macedonian, Serbian, Kazakh, Kyrgyz, Mongolian
     r"не (?:знаю|могу|имею|уверен\w*|располагаю|помню|можу|маю|впевнен\w*|певен|ведаю|знам|мога|"
     r"съм сигур\w*|сум сигур\w*)|извините|простите|к сожалению|затрудняюсь|"
+    r"мне (?:это )?неизвестно|точно не известно|"
     r"(?:нет|немає) (?:информации|данных|ответа|інформації|даних)|вибачте|пробачте|на жаль|"
     r"прабачце|съжалявам|за съжаление|нямам|нисам сигур\w*|жао ми|нажалост|жал ми|білмеймін|"
     r"кешіріңіз|өкінішке|билбейм|кечиресиз|мэдэхгүй|уучлаарай",
@@ -138,7 +146,8 @@ _SPACED = (
     r"nincs (?:információ|adat)",
     # Greek, Turkish, Azerbaijani, Uzbek, Albanian, Basque, Irish, Welsh, Maltese, Esperanto
     r"δεν (?:ξέρω|γνωρίζω|μπορώ|έχω|διαθέτω|είμαι σίγουρ\w*)|λυπάμαι|δυστυχώσ|συγγνώμη|"
-    r"bilmiyorum|bilemiyorum|emin değilim|üzgünüm|maalesef|özür dilerim|(?:bilgim|fikrim) yok|"
+    r"bilmiyorum|bilemiyorum|(?:yanıtla|cevapla)yam\w+|cevap verem\w+|bilinmiyor|"
+    r"emin değilim|üzgünüm|maalesef|özür dilerim|(?:bilgim|fikrim) yok|"
     r"bilmirəm|təəssüf|bilmayman|kechirasiz|afsuski|nuk e di|më vjen keq|fatkeqësisht|"
     r"ez dakit|barkatu|sentitzen dut|níl a fhios|tá brón orm|ddim yn gwybod|mae'n ddrwg|ma nafx|"
     r"mi ne scias",
@@ -152,20 +161,23 @@ _SPACED = (
 # In scripts whose words are written together, or end in what the next one changes.
 _JOINED = (
     # Chinese, Japanese, Korean
-    r"不(?:太|是很)?(?:知道|清楚|了解|确定|確定|能回答)|无法|無法|(?:没有|沒有)(?:足够|足夠|相关|相關|任何)|"
+    r"不(?:太|是很)?(?:知道|清楚|了解|确定|確定|能回答)|无法|無法|找不到|未找到|暂无|暫無|"
+    r"(?:没有|沒有)(?:足够|足夠|相关|相關|任何|答案|.{0,4}信息|.{0,4}資訊)|"
     r"抱歉|对不起|對不起|遗憾|遺憾|作为(?:一个|一名)?(?:ai|人工智能)|让我们换个话题|"
     r"(?:わか|分か|判|解)(?:り|ら)(?:ません|ない|ん)|知(?:り|ら)(?:ません|ない)|存じ(?:上げ)?ません|"
     r"申し訳|すみません|ごめん|残念ながら|(?:でき|出来)(?:ません|ない|かね)|覚えて(?:い)?(?:ません|ない)|"
-    r"情報[がは](?:ありません|ない|持って)|"
+    r"情報[がは](?:ありません|ない|持って|見つかり)|答えられ(?:ません|ない)|わかりかね|"
     r"모르(?:겠|네|는|지)|모릅니다|몰라|알 수 없|알지 못|죄송|미안|확실하지|"
-    r"확실치|정보[가는은]? ?없|답(?:변)?할 수 없",
+    r"확실치|정보[가는은]? ?없|답(?:변)?(?:할|드릴) 수 없|찾을 수 없|알려(?:져|지지) (?:있지 )?않",
     # Arabic, Persian, Urdu, Hebrew
-    r"لا (?:أ|ا)(?:عرف|علم|دري|ستطيع|ملك)|لا (?:يمكن|توجد|يوجد)|ليس لد|لست (?:متأكد|واثق)|للأسف|"
-    r"عذر|آسف|أعتذر|غير (?:معروف|معلوم|متأكد)|نمی.?(?:دانم|دونم|توانم)|مت[اأ]سف|"
+    r"لا (?:أ|ا)(?:عرف|علم|دري|ستطيع|ملك)|لا (?:يمكن|توجد|يوجد|تتوفر)|ليست? لد|"
+    r"لم (?:أ|ا)تمكن|لست (?:متأكد|واثق)|للأسف|"
+    r"عذر|عفوا|آسف|أعتذر|غير (?:معروف|معلوم|متأكد)|نمی.?(?:دانم|دونم|توانم)|مت[اأ]سف|"
     r"اطلاع(?:ی|اتی) ندارم|ببخشید|معلوم نیست|مطمئن نیستم|معلوم نہیں|نہیں (?:معلوم|جانت)|معاف|افسوس|"
     r"לא (?:יודע|בטוח|יכול|ידוע)|\bאינ?ני|סליחה|מצטער|אין לי|לצערי",
     # Hindi, Marathi, Nepali, Bengali, Gujarati, Punjabi, Odia, Tamil, Telugu, Kannada, Malayalam
-    r"मुझे (?:नहीं|खेद)|नहीं (?:पता|मालूम|जानत)|(?:पता|मालूम) नहीं|क्षमा|माफ़? ?(?:कर|की)|खेद है|माह[िी]त नाही|"
+    r"मुझे (?:नहीं|खेद)|नहीं (?:पता|मालूम|जानत)|(?:पता|मालूम|जानकारी) नहीं|(?:उत्तर|जवाब) नहीं दे|"
+    r"क्षमा|माफ़? ?(?:कर|की)|खेद है|माह[िी]त नाही|"
     r"थाहा छैन|জানি না|জানা নেই|দুঃখিত|নিশ্চিত নই|ক্ষমা|বলতে পার|ખબર નથી|જાણતો નથી|માફ કર|દિલગીર|"
     r"ਨਹੀਂ ਪਤਾ|ਪਤਾ ਨਹੀਂ|ਮਾਫ਼? ?ਕਰ|ਮੁਆਫ|ਅਫ਼ਸੋਸ|ଜାଣିନାହିଁ|ଦୁଃଖିତ|தெரியா|தெரியவில்லை|மன்னி|తెలియ(?:దు|లేదు)|క్షమించ|"
     r"ಗೊತ್ತಿಲ್ಲ|ತಿಳಿದಿಲ್ಲ|ಕ್ಷಮಿಸಿ|അറിയില്ല|ക്ഷമിക്ക",
@@ -182,10 +194,9 @@ _UNKNOWN = (
     r"未知|不详|不詳|不明(?:です)?|مجهول|نامعلوم|অজানা|अज्ञात|უცნობია|անհայտ է"
 )
 _ELSEWHERE = re.compile(
-    unicodedata.normalize(
-        "NFC",
-        rf"(?:[^\W\d]\S* ){{0,3}}(?:{'|'.join(_SPACED)})(?!\w)|.{{0,24}}(?:{'|'.join(_JOINED)})|"
-        rf"(?:{_UNKNOWN})$",
+    _bare(
+        rf"(?:[^\W\d]\S* ){{0,4}}(?:{'|'.join(_SPACED)})(?!\w)|.{{0,24}}(?:{'|'.join(_JOINED)})|"
+        rf"(?:{_UNKNOWN})$"
     )
 )
 
@@ -201,4 +212,4 @@ def is_no_answer(text: str) -> bool:
     plain = composed.replace("’", "'").strip(_AROUND)
     is_signs = bool(text.strip()) and not any(map(str.isalnum, plain))
     is_opening = text.rstrip(f"{_AROUND}\n").endswith((":", "："))
-    return is_signs or is_opening or bool(_NO_ANSWER.match(plain) or _ELSEWHERE.match(plain))
+    return is_signs or is_opening or bool(_NO_ANSWER.match(plain) or _ELSEWHERE.match(_bare(plain)))
