@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
+from core.codec import encode
 from core.data.tabular.csv_export import to_csv
 from core.studies.evaluation.results import Results
 from core.studies.evaluation.rows import RIGHT_BY
@@ -106,9 +107,7 @@ def _cell(value: Any) -> object:
         return ""
     if isinstance(value, bool):
         return int(value)
-    if isinstance(value, list):
-        return BETWEEN.join(each if isinstance(each, str) else " = ".join(each) for each in value)
-    return value
+    return encode(value) if isinstance(value, list) else value  # as an upload is read
 
 
 def as_parquet(results: Results) -> bytes:

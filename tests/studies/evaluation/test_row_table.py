@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
+from core.data.datasets.tables import QuestionFile
 from core.reports.evaluation import words
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.row_table import (
@@ -82,13 +83,17 @@ def test_files_hold_every_column_and_no_formula(tmp_path):
     assert list(cells[0]) == SCHEMA.names and len(cells) == len(TEXTS)
     assert not [cell["query"] for cell in cells if cell["query"].startswith(("=", "+", "@"))]
     assert {cell[INFORMATION] for cell in cells} == {"-0.5"}
-    assert (cells[0]["answers"], cells[0]["mutual_information_correct"]) == ("red", "1")
+    assert (cells[0]["answers"], cells[0]["mutual_information_correct"]) == ('[["red"]]', "1")
     assert parquet.read_table(io.BytesIO(as_parquet(found))).equals(found.table)
 
 
-def test_right_answers_and_their_names_in_one_cell(found):
-    (cell,) = [row["answers"] for row in records_in(as_csv(found)) if "lime" in row["answers"]]
-    assert cell == "green = lime | blue"
+def test_who_asks_the_questions_of_a_table_again_has_the_same_right_answers(found, tmp_path):
+    """Names of one answer were joined by “ = ”, and read as one name that nobody gives."""
+    files = {tmp_path / "rows.csv": as_csv(found), tmp_path / "rows.parquet": as_parquet(found)}
+    for path, content in files.items():
+        path.write_bytes(content)
+    read = [[one.answers for one in QuestionFile(path).questions()] for path in files]
+    assert read[0] == read[1] and (("green", "lime"), ("blue",)) in read[0]
 
 
 def test_questions_are_plotted_that_have_both_doubts(found):
