@@ -192,7 +192,8 @@ class Guard:
     def batch(self, questions: Iterable[str]) -> list[Answer | Abstention]:
         """Ask several questions, some at a time where that is faster; return answers in order."""
         every = [*questions]
-        if isinstance(questions, str) or not all(isinstance(one, str) for one in every):
+        is_other = isinstance(questions, str) or getattr(questions, "ndim", 1) != 1  # or a table
+        if is_other or not all(isinstance(one, str) for one in every):
             raise InvalidRequestError(
                 "A batch is a list of questions. For a single one, call the guard itself."
             )

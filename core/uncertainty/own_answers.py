@@ -102,6 +102,8 @@ def score(
     """
     if isinstance(responses, str):
         raise ValueError("The responses are one text: give a list, with one answer or more.")
+    if threshold == 0:
+        raise ValueError("From a threshold of 0 on, all answers are one: give one above it.")
     texts = _texts(responses, "responses")
     if not any(texts):
         raise ValueError("There are no answers: give at least one that is not empty.")
@@ -192,6 +194,8 @@ def _texts(values: Sequence[str], name: str) -> list[str]:
         raise ValueError(f"{name} holds no list of answers where there should be one.")
     if isinstance(values, AbstractSet | Mapping):
         raise ValueError(f"{name} is a set, which loses how often an answer came: give a list.")
+    if getattr(values, "ndim", 1) != 1:
+        raise ValueError(f"{name} is a table: give one of its columns.")
     texts = list(values)
     for text in texts:
         if not isinstance(text, str):

@@ -1,6 +1,7 @@
 """Scores of answers that somebody has already: by hand, and the reason for each that is missing."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.uncertainty.own_answers import FEWEST_PAIRS, NO_ANSWER, score
@@ -94,6 +95,7 @@ def test_few_second_answers_say_so():
         ((["a"], None, [None]), "second holds no list"),
         (([None, "Paris"],), "responses holds None, which is no text"),
         (({"Paris", "Lyon"},), "responses is a set"),
+        ((pd.DataFrame({"answer": ["Paris", "Lyon"]}),), "responses is a table"),
         ((["a"], None, [["b", 3]]), "second holds 3"),
         ((["a"], None, {"a": ["b"] * 30}), "second is no list"),
         ((["a", "b"], None, "ab"), "second is no list"),
@@ -111,6 +113,11 @@ def test_few_second_answers_say_so():
 def test_what_is_no_evidence_is_refused_with_a_sentence(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         score(*arguments)
+
+
+def test_where_all_answers_would_be_one_there_is_no_score():
+    with pytest.raises(ValueError, match="all answers are one"):
+        score(["Paris", "Lyon"], threshold=0)
 
 
 @pytest.mark.parametrize("text", ["I don't know.", "Error: 429"])
