@@ -329,10 +329,17 @@ def _question_ranks(distinct: pa.LargeStringArray) -> NDArray[np.int32]:
     return np.unique(least[codes], return_inverse=True)[1].astype(np.int32)
 
 
+# What capitals write otherwise, and marks that Arabic and Hebrew are mostly written without.
+_ONE_LETTER = {"ß": "ss", "ς": "σ", "ı": "i", "[\u0591-\u05bd\u05c1\u05c2\u0640\u064b-\u065f]": ""}
+
+
 def question_keys(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return texts without what makes no other question; one of marks alone stays as it is."""
     seen = compute.replace_substring_regex(texts, r"\p{Cf}+", "")  # a soft hyphen
     lower = compute.utf8_lower(compute.utf8_normalize(seen, "NFKC"))
+    if not compute.all(compute.string_is_ascii(lower)).as_py():
+        for letter, other in _ONE_LETTER.items():
+            lower = compute.replace_substring_regex(lower, letter, other)
     unmarked = compute.replace_substring_regex(lower, NO_QUESTION, " ")
     is_mark = compute.equal(compute.utf8_trim_whitespace(unmarked), "")
     lower = compute.if_else(is_mark, lower, unmarked)
