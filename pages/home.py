@@ -10,7 +10,7 @@ def home() -> None:
     """Draw the page: a question, the experiment, the challenge, and the ways on."""
     page_header(
         "Does it know, or is it just saying so?",
-        "Four questions to a small model that we trained. **Contradict it: what counts is how far "
+        "Four questions to a small model that we trained. **Contradict it: its doubt is how far "
         "its answers move, not which one leads.**",
     )
     try:

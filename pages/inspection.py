@@ -65,8 +65,8 @@ def inspect() -> None:
     if all_of_it := quotes(inspection):
         conditional_answers(inspection)
         matrices(inspection)
-        if not inspection.conceals:
-            larger_model.offer(inspection)
+    larger_model.offer(inspection)  # below all that this model says, whatever that is
+    if all_of_it:
         behind(inspection, live=opened is None)
     with st.container(horizontal=True):
         if all_of_it:

@@ -114,7 +114,7 @@ def doubt_scale(
         rows["right"].append(_text(lowest, 31, words, palette.text))
     top = 70 if rows["solid"] else 53
     for i, (name, doubt) in enumerate(references):
-        text = _text(doubt, top + 19 * i, name, palette.muted)
+        text = _text(doubt, top + 19 * i, name, _quiet(palette))
         rows["others"].append(text)
         rows["left" if doubt - lowest > 0.4 * span else "right"].append(text)
     title = "mutual information (M.I.)" if score == SCORE else SCORES[score].symbol
@@ -137,7 +137,7 @@ def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
     rows["steps"] = [_text(at, -_STEP, words, palette.text) for at, words in steps]
     rows["line"] = [{"x": NEAR, "y": -_STEP - 8}]
     for i, offer in enumerate(taught.nearest):
-        colour = palette.muted if i else palette.text
+        colour = _quiet(palette) if i else palette.text
         lacks = f", but lacks “{'”, “'.join(offer.lacks)}”" if offer.lacks else ""
         words = one_line(f"{offer.similarity:.2f}{lacks}: {offer.question}", _LONGEST)
         rows["others" if i else "this"].append(_text(offer.similarity, 14 + 38 * i, "", colour))
@@ -197,6 +197,11 @@ def belief_in_words(limit: float, answers: int) -> str:
 def _number(doubt: float) -> str:
     """Return nats as they stand on the scale of doubt."""
     return f"{doubt:z.3f}".replace("-", "−").replace("inf", "∞")
+
+
+def _quiet(palette: Palette) -> str:
+    """Return the colour of what is beside the point, which is read on all fields of the scale."""
+    return mix(palette.text, palette.background, 0.8)
 
 
 def _zone(start: float, end: float, colour: str) -> dict[str, Any]:

@@ -107,7 +107,7 @@ DARK = Palette(
     on_high="#11181F",
     high=(0.55, 0.6),
     high_contributions=(0.58, 0.49),
-    zone=0.3,
+    zone=0.2,
     categories=(
         *("#56B4E9", "#F08A45", "#2FBF93", "#E29BC4"),
         *("#E6C229", "#A8D5F2", "#A3AEBB", "#C3A6FF"),

@@ -75,6 +75,8 @@ class Lane:
     untaught: bool = False
     promises: bool = False  # whether its policy promises how many of such answers are wrong
     others: tuple[str, ...] = ()  # further answers of the model's own, the likeliest first
+    doubt: float | None = None  # that decides, in the unit of its score; None where none does
+    limit: float | None = None  # what the headline compares it with: up to it, or λ
 
     @property
     def course(self) -> Course:
@@ -112,7 +114,17 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         inspection.nearest_taught is not None and not inspection.nearest_taught.recognised,
         inspection.promises,
         tuple(texts[0] for texts in others),
+        inspection.compared_doubt if inspection.doubt_decides else None,
+        _limit(inspection),
     )
+
+
+def _limit(inspection: Inspection) -> float | None:
+    """Return up to which doubt an answer is believed where it is, else λ."""
+    rule = inspection.verdict.rule
+    if inspection.headline is Headline.BELIEVE:
+        return inspection.belief_limit
+    return rule.value if rule and math.isfinite(rule.value) else None
 
 
 def _another(inspection: Inspection) -> str:

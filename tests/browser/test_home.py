@@ -147,6 +147,10 @@ def test_no_share_of_a_lane_is_cut(address, open_page, width):
     all_drawn(page)
     for end in page.locator(".ends > *").all():
         assert end.evaluate("(each) => each.scrollWidth <= each.clientWidth"), end.inner_text()
+    names = lane(page, 1).locator(".below")  # where the bar has no room for them
+    expect(names).to_contain_text("Pineapple 18%")
+    expect(names).to_be_visible(visible=width == 390)
+    assert not lane(page, 3).locator(".below span").count(), "what is made up has no names"
 
 
 def test_fits_the_screen(address, open_page):

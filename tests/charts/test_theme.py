@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.charts.theme import DARK, LIGHT
+from core.charts.theme import DARK, LIGHT, mix
 
 
 def channels(colour):
@@ -19,6 +19,20 @@ def luminance(colour):
 def contrast(one, other):
     dark, light = sorted((luminance(one), luminance(other)))
     return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_fields_of_a_decision_are_seen_and_what_stands_on_them_is_read(palette):
+    ground = channels(palette.background)
+    once = [
+        palette.zone * channels(c) + (1 - palette.zone) * ground
+        for c in (palette.primary, palette.epistemic)
+    ]
+    believed = palette.zone * channels(palette.primary) + (1 - palette.zone) * once[0]
+    for field in (*once, believed):
+        assert contrast(channels(palette.text), field) > 4.5
+        assert contrast(channels(mix(palette.text, palette.background, 0.8)), field) > 4.4
+        assert contrast(field, ground) > 1.15
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])

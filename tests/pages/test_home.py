@@ -11,6 +11,7 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.verdict import Headline
 from core.ui import home, model_opening
 from core.ui.components import challenge, lanes, presentation
+from core.ui.glossary import KEY
 from core.ui.policy_badge import IN_USE
 from tests.sessions import keys, press, said, session
 
@@ -53,6 +54,12 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     # Lemon is true, too: of what a lane is told, only what its own answer gives way to is judged.
     assert [lane["prompt"].partition(" “")[0] for lane in drawn] == ["Told:"] * 4
     assert drawn[2]["why"] == "Las Vegas gives way, and is wrong"
+    # Beside the number of the rule that gave it its word; nothing near the last was taught.
+    doubts = ["doubt 0.00", "doubt 0.03 ≤ 0.18", "doubt 0.63 ≥ 0.58", ""]
+    assert [lane["doubt"] for lane in drawn] == doubts
+    assert [lane["stamp"]["when"] for lane in drawn] == [
+        KEY[lane["stamp"]["label"]] for lane in drawn
+    ]
     assert {drawn[3]["own"], *drawn[3]["others"]} == {lanes.MADE_UP}, (
         "nothing made up is named unasked"
     )

@@ -360,12 +360,11 @@ def caveat(inspection: Inspection) -> str | None:
         return _no_certificate(inspection)
     if inspection.headline is Headline.BELIEVE and rule.belief:
         believe, perhaps = (stamp.words for stamp in _SERVED)
-        both = f"; of these and “{perhaps}” together, "
+        both = f"; with “{perhaps}” together, "
         overall = f"{both}{percent(rule.error)}" if rule.error is not None else ""
         return (
-            f"{mark(rule)}Of all answers marked “{believe}”, at most "
-            f"{percent(rule.belief.target_error)} are wrong{overall} "
-            f"({percent(LEAST_CONFIDENCE)} sure)."
+            f"{mark(rule)}Of “{believe}”, at most {percent(rule.belief.target_error)} are wrong"
+            f"{overall} ({percent(LEAST_CONFIDENCE)} sure)."
         )
     if rule.error is None or inspection.headline is not Headline.PERHAPS:
         return None

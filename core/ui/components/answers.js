@@ -1,6 +1,7 @@
 // A question's own answers against what it is told, as one bar; and the sentence that is put in.
 
 const LEAST_LISTED = 0.005; // a share that is said of a further answer
+const LEAST_NAMED = 0.02; // and that is named below a bar, where the bar has no room
 const TYPING = 12; // milliseconds a character
 
 /** Make the bar of a lane; `show(at)` draws one of its steps, and returns what the bar says. */
@@ -17,7 +18,9 @@ function answers(lane, words) {
   const toldBar = part(lane.others.length + 1);
   const restBar = element("span", { class: "part rest" }, element("span", { class: "label" }));
   const bar = element("div", { class: "bar", role: "img" }, ownBar, ...otherBars, restBar, toldBar);
-  const shown = element("div", { class: "answers" }, element("div", { class: "ends" }, own, told), bar);
+  const below = element("div", { class: "below", "aria-hidden": true });
+  const shown = element("div", { class: "answers" }, element("div", { class: "ends" }, own, told), bar, below);
+  const hasNames = lane.others.some((name) => name !== lane.own); // of what is made up, none has one
 
   const resize = (each, share, name, label = name) => {
     each.style.width = `${100 * share}%`;
@@ -41,6 +44,8 @@ function answers(lane, words) {
     };
     own.replaceChildren(...moved(lane.own, [lane.steps[0].own, share.own]));
     told.replaceChildren(...(at ? moved(lane.told, [lane.steps[0].told, share.told]) : []));
+    below.replaceChildren(...otherBars.filter((_, i) => hasNames && share.others[i] >= LEAST_NAMED)
+      .map((each) => element("span", {}, each.title)));
     const listed = otherBars.filter((_, i) => share.others[i] >= LEAST_LISTED);
     const said = `${[ownBar, ...listed, toldBar, restBar].map(({ title }) => title).join(", ")}.`;
     bar.setAttribute("aria-label", `${lane.question} ${said}`);

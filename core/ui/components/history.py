@@ -22,7 +22,7 @@ WORDS: Final = {
     "today": "Today",
     "yesterday": "Yesterday",
 }
-SCALE: Final = "doubt, 0–{:.1f} nats, line λ"
+SCALE: Final = "doubt; dashed: limit{}"
 NATS: Final = "nats"
 TIMES: Final = "asked {} times"
 NOT_SAVED: Final = "open it to see why"  # of what earlier versions saved
@@ -45,9 +45,11 @@ def history(
     listed = {one.id: one for one in chain.from_iterable(groups)}
     ticked = [id for id in (st.session_state.get(key) or {}).get("ticked") or [] if id in listed]
     read = {one.id: outcome_of(one) for one in listed.values()}
-    most = widest_scale(came for came in read.values() if _is_measured(came))
+    of_scale = [came for came in read.values() if _is_measured(came)]
+    most, limits = widest_scale(of_scale), {f" λ = {came.limit:.3f}" for came in of_scale}
+    limit = limits.pop() if len(limits) == 1 else " λ" * bool(limits)
     rows = [[_row(one, read[one.id], most, len(group)) for one in group] for group in groups]
-    content = {"groups": rows, "words": {**WORDS, "doubt": SCALE.format(most)}, "now": ticked}
+    content = {"groups": rows, "words": {**WORDS, "doubt": SCALE.format(limit)}, "now": ticked}
     result = mount(data=content, key=key, on_opened_change=nothing, on_ticked_change=nothing)
     return listed.get(str(result.opened)), tuple(listed[id] for id in ticked)
 

@@ -20,9 +20,10 @@ function draw(root, { lanes, times, words }, send) {
     const putIn = element("div", { class: "put-in" });
     const { shown, show } = answers(lane, words);
     const stamp = element("div", { class: `stamp ${lane.stamp.look}`, title: lane.stamp.when }, lane.stamp.label);
+    const doubt = element("div", { class: "measured", title: lane.stamp.when }, lane.doubt);
     const why = element("div", { class: "why" }, lane.why);
     const item = element("li", { class: "lane" },
-      element("div", {}, open, putIn), shown, element("div", { class: "judged" }, stamp, why));
+      element("div", {}, open, putIn), shown, element("div", { class: "judged" }, stamp, doubt, why));
     list.append(item);
     return { lane, item, putIn, show };
   });

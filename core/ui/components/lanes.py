@@ -66,6 +66,7 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
             "words": stamp.words,
             "when": KEY[stamp.label],
         },
+        "doubt": _doubt(lane),
         "why": _why(lane),
     }
 
@@ -78,6 +79,17 @@ def conceals(lane: Lane) -> bool:
 def own_answer(lane: Lane) -> str:
     """Return the model's own answer as a page names it."""
     return MADE_UP if conceals(lane) else lane.own
+
+
+def _doubt(lane: Lane) -> str:
+    """Return the doubt beside what it is compared with; a single answer is kept, or it is not."""
+    if lane.doubt is None or lane.limit is None:
+        return ""
+    sign = "≥" if lane.doubt >= lane.limit else "<"
+    if lane.headline is Headline.BELIEVE:
+        sign = "≤" if lane.limit else ""
+    against = f" {sign} {lane.limit:.2f}" if sign else ""
+    return f"doubt {lane.doubt:.2f}{against}".replace("-", "−")
 
 
 def _why(lane: Lane) -> str:

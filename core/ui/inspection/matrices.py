@@ -24,7 +24,7 @@ def matrices(inspection: Inspection) -> None:
     )
     st.caption(
         "Rows: the answer it was told; columns: what it says next. Shares leave out “anything "
-        "else”. Dark adds to M.I., blue takes from it. Choose a cell to see its prompt."
+        "else”. Grey adds to M.I., blue takes from it. Choose a cell to see its prompt."
     )
     component.matrices(inspection, MOST_IN_SIGHT, key="matrices")
     if note := charts.matrix_note(inspection, MOST_IN_SIGHT):

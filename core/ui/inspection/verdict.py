@@ -28,7 +28,6 @@ from core.studies.inspection.verdict import SCORE, Decision
 from core.ui import figures, model_opening, model_picker
 from core.ui.calibration import policy
 from core.ui.glossary import TERMS, VERDICTS
-from core.ui.inspection import larger_model
 from core.ui.inspection.form import ask_as_typed, ask_instead
 from core.ui.inspection.recordings import example_inspection
 from core.ui.inspection.sampling import compare, larger_numbers
@@ -53,8 +52,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         with scale:
             _decisive(inspection)
         _afterwards(inspection)
-        if inspection.conceals:  # what says more comes before what is made up
-            larger_model.offer(inspection)
+        if inspection.conceals:
             with st.container(horizontal=True):
                 if not quotes(inspection):
                     reveal(inspection)
