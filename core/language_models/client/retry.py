@@ -100,21 +100,24 @@ class RetryingModel(Wrapper):
         return self._patiently(
             partial(
                 self.inner.sample, prompt, count, temperature=temperature, seed=seed, first=first
-            )
+            ),
+            count,
         )
 
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]
     ) -> NDArray[np.float64]:
         """Score answers by one request, tried again if need be."""
-        return self._patiently(partial(self.inner.log_likelihoods, prompts, answers))
+        return self._patiently(
+            partial(self.inner.log_likelihoods, prompts, answers), len(prompts) * len(answers)
+        )
 
     def next_token(self, prompt: str) -> dict[str, float]:
         """Return the likeliest next tokens by one request, tried again if need be."""
         return self._patiently(partial(self.inner.next_token, prompt))
 
-    def _patiently(self, request: Callable[[], T]) -> T:
-        return self._with_retries(partial(self._once, request))
+    def _patiently(self, request: Callable[[], T], texts: int = 1) -> T:
+        return self._with_retries(partial(self._once, request, texts))
 
     def _with_retries(self, request: Callable[[_Clock], T]) -> T:
         with self._open.join() as stop:
@@ -160,7 +163,7 @@ class RetryingModel(Wrapper):
             "saved; try again later."
         )
 
-    def _once(self, request: Callable[[], T], clock: _Clock) -> T:
+    def _once(self, request: Callable[[], T], texts: int, clock: _Clock) -> T:
         with clock.pause(clock.stop.holding(self.concurrency)):
             clock.stop.check()
             current_stop().check()  # of one asker among several
@@ -174,7 +177,9 @@ class RetryingModel(Wrapper):
                     self.inner.meter.also(once),
                     self.inner.meter.gate(_behind_the_first(self.budget.take)),
                 ):
-                    return self.concurrency.clock(lambda: self._in_time(clock, request))
+                    return self.concurrency.clock(
+                        lambda: self._in_time(clock, request, texts), texts
+                    )
             except errors.NeedsKeyError as error:
                 self._open.refusal = error
                 raise
@@ -187,8 +192,8 @@ class RetryingModel(Wrapper):
                 self._meter.add(*astuple(replace(used, requests=max(used.requests, 1))))
                 self.budget.spend(used)
 
-    def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:
-        longest = self.concurrency.longest
+    def _in_time(self, clock: _Clock, request: Callable[[], T], texts: int = 1) -> T:
+        longest = self.concurrency.longest(texts)
         with patience(clock.stop, max(LONGEST_CALL - clock.seconds, longest), longest):
             return request()
 
@@ -335,13 +340,14 @@ class ConcurrencyLimit:
 
     A server of a desktop answers one request after the other: the eighth of eight that come
     together waits for seven. So after a time-out half as many are made at once, down to one, and a
-    request may take as long as the last one did for itself, times the queue.
+    request may take as long as the last one did for each of its texts, times its own texts and the
+    queue.
     """
 
     def __init__(self, at_once: int) -> None:
         self.at_once = at_once
         self._under_way = 0
-        self._each = 0.0  # seconds of the last request, by how many stood in the queue with it
+        self._each = 0.0  # seconds of a text of the last request, alone in the queue
         self._changed = threading.Condition()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
@@ -368,14 +374,13 @@ class ConcurrencyLimit:
                 self.at_once = max(before // 2, 1)
             return self.at_once < before
 
-    @property
-    def longest(self) -> float:
+    def longest(self, texts: int = 1) -> float:
         """Seconds that a request may take in the queue as it is; 0 before the first reply."""
-        return min(ROOM * self._each * max(self._under_way, 1), LONGEST_QUEUE)
+        return min(ROOM * self._each * texts * max(self._under_way, 1), LONGEST_QUEUE)
 
-    def clock(self, request: Callable[[], T]) -> T:
-        """Make a request, and note how long it takes."""
+    def clock(self, request: Callable[[], T], texts: int = 1) -> T:
+        """Make a request of so many texts, and note how long it takes."""
         queue, began = max(self._under_way, 1), time.monotonic()
         result = request()
-        self._each = (time.monotonic() - began) / queue
+        self._each = (time.monotonic() - began) / (queue * max(texts, 1))
         return result

@@ -33,7 +33,7 @@ from core.language_models.errors import (
     TemporaryError,
     UnreachableError,
 )
-from core.language_models.stopping import Stop, patience
+from core.language_models.stopping import Stop, at_least, patience
 from core.language_models.usage import Budget
 from tests.fakes import QUERY, Limited, copies, knows
 from tests.language_models.threads import in_threads
@@ -609,16 +609,33 @@ def test_a_request_may_take_as_long_as_the_queue_before_it(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(retry.time, "monotonic", lambda: now[0])
     kept = retry.ConcurrencyLimit(8)
-    assert kept.longest == 0
+    assert kept.longest() == 0
     kept.acquire()
     kept.acquire()
     kept.clock(lambda: now.__setitem__(0, 110.0))
-    assert kept.longest == retry.ROOM * 10
+    assert kept.longest() == retry.ROOM * 10
     kept.acquire()
     kept.acquire()
-    assert kept.longest == retry.ROOM * 20
+    assert kept.longest() == retry.ROOM * 20
     kept.clock(lambda: now.__setitem__(0, 9000.0))
-    assert kept.longest == retry.LONGEST_QUEUE
+    assert kept.longest() == retry.LONGEST_QUEUE
+
+
+def test_a_request_of_many_texts_may_take_many_times_as_long(monkeypatch):
+    """A processor reads at its pace: a request of thirty texts after one of three in 12 s."""
+    now, waits = [100.0], []
+    monkeypatch.setattr(retry.time, "monotonic", lambda: now[0])
+
+    class Slow(Limited):
+        def log_likelihoods(self, prompts, answers):
+            waits.append(at_least(60.0))
+            now[0] += 4.0 * len(prompts) * len(answers)
+            return np.zeros((len(prompts), len(answers)))
+
+    model = RetryingModel(Slow(copies(4), local=False))
+    for count in (3, 30):
+        model.log_likelihoods([PROMPT] * count, ["Paris"])
+    assert waits == [60.0, retry.ROOM * 4.0 * 30]
 
 
 def test_an_asker_who_goes_lets_no_more_be_asked_and_stops_nobody_else():
