@@ -242,10 +242,10 @@ class Probe:
         return replace(how, forced=agree(pairs, repeated) is True)
 
     def _generate(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
-        """Have what was drawn scored beside OpenAI's addresses, and compare."""
+        """Compare what was drawn with its scores beside OpenAI's."""
         ask = partial(self._attempt, input_logprobs.PATH, beside=True)
         for way, together in input_logprobs.TOGETHER.items():
-            reply = ask(input_logprobs.request(way, PROBES[:1], REPEATED))
+            reply = ask(input_logprobs.request(way, PROBES[:1] * min(together, 8), REPEATED))
             if isinstance(reply, Rejection) and reply.status == MALFORMED:
                 continue  # it is there, and reads another kind of request
             if reply is None or isinstance(reply, Rejection):
