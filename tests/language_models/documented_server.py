@@ -1,7 +1,7 @@
 """What vLLM, SGLang and Text Generation Inference document for the scores of given texts.
 
-None of these servers runs here. The replies have the shapes of their documentation; the numbers in
-them are the embedded model's own. Elsewhere `serving` answers.
+The replies have the shapes of their documentation; the numbers in them are the embedded model's
+own. Elsewhere `serving` answers.
 """
 
 import json
@@ -26,13 +26,16 @@ class Documented:
     """Answers as one of the three would, where `serving` has no answer of its own.
 
     `off` is added to each log-probability; `across` has the prompt end within a token of the whole;
-    `silent` has no token told; `plain_end` reads the end token as other text. The
-    chat template is the last turns and a space between them; `bare` leaves it to the answers.
+    `silent` has no token told; `plain_end` reads the end token as other text; `recut` has the first
+    of several draws of tokens that are cut otherwise when it is read. The chat template is the last
+    turns and a space between them; `bare` leaves it to the answers.
     """
 
-    def __init__(self, way, *, off=0.0, across=False, silent=False, plain_end=False, bare=False):
+    def __init__(
+        self, way, *, off=0.0, across=False, silent=False, plain_end=False, bare=False, recut=False
+    ):
         self.way, self.off, self.across, self.silent = way, off, across, silent
-        self.plain_end, self.bare = plain_end, bare
+        self.plain_end, self.bare, self.recut = plain_end, bare, recut
         self.model = EmbeddedModel()
 
     def __call__(self, path, body):
@@ -41,7 +44,9 @@ class Documented:
         if self.way == input_logprobs.PROMPT_LOGPROBS or path != "/generate":
             return None
         if self.way == input_logprobs.INPUT_TOKENS:
-            return self.sent([self.of_sglang(text, body) for text in body["text"]])
+            replies = [self.of_sglang(text, body) for text in body["text"]]
+            replies[0]["meta_info"]["output_token_logprobs"] *= 1 + self.recut
+            return self.sent(replies)
         if "inputs" not in body:
             return 422, {}, NO_INPUTS
         return self.sent(self.of_tgi(body))

@@ -1,14 +1,14 @@
 """Log-probabilities of input tokens, by three interfaces beside OpenAI's, as documented.
 
-Only vLLM was tried here. The probe believes any of them only where a text has the log-probabilities
-that it had when it was said, behind exactly the prompt's tokens.
+vLLM and SGLang were tried here. The probe believes any of them only where a text has the
+log-probabilities that it had when it was said, behind exactly the prompt's tokens.
 
 *prompt_logprobs*: chat completions of vLLM (`ChatCompletionRequest` at commit 002032e; 0.32.0 was
 tried). The given answer is the last message, which is gone on with. The reply lists each token of
 the whole as ``{"ID": {"logprob": …, "rank": …, "decoded_token": …}}``, and null for the first one.
 
-*input_token_logprobs*: ``/generate`` of SGLang (“Sampling Parameters” at commit 0a0dd35), for many
-texts at once. ``meta_info`` lists each token as ``[logprob, ID, text]``.
+*input_token_logprobs*: ``/generate`` of SGLang (“Sampling Parameters” at commit 0a0dd35; 0.4.6 was
+tried), for many texts at once. ``meta_info`` lists each token as ``[logprob, ID, text]``.
 
 *prefill*: ``/generate`` of Text Generation Inference (``openapi.json`` of 2.4.1), for one text.
 ``details`` lists each token as ``{"id": …, "text": …, "logprob": …}``. From 3.0 on, the server
@@ -27,7 +27,7 @@ INPUT_TOKENS = "input_token_logprobs"
 PREFILL = "prefill"
 MAKERS = {
     PROMPT_LOGPROBS: "vLLM",
-    INPUT_TOKENS: "SGLang; not tried here",
+    INPUT_TOKENS: "SGLang",
     PREFILL: "Text Generation Inference; not tried here",
 }
 PATH = "/generate"  # beside OpenAI's

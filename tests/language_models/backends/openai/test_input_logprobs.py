@@ -10,7 +10,7 @@ from core.language_models.backends.openai import input_logprobs
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client.batch import BatchingModel
 from core.language_models.errors import TemporaryError
-from tests.language_models.documented_server import FLAVOURS, documented, stripped
+from tests.language_models.documented_server import FLAVOURS, Documented, documented, stripped
 from tests.language_models.openai_server import END, serving
 
 QUESTION = "Who wrote the novel Dune?"
@@ -80,6 +80,13 @@ def test_what_does_not_repeat_what_was_said_behind_the_prompt_is_not_used(way, w
         able = OpenAICompatible(server.rest).capabilities
         assert not able.scores_given_text
         assert not any("as documented by" in note for note in able.notes)
+
+
+def test_one_draw_that_is_cut_otherwise_when_it_is_read_hides_no_way():
+    """SGLang's first draw of SmolLM2 was, and the server was left with counts of answers."""
+    sglang = Documented(input_logprobs.INPUT_TOKENS, recut=True)
+    with serving("none", before=sglang, after=stripped) as server:
+        assert OpenAICompatible(server.rest).capabilities.scores_given_text
 
 
 def test_answers_that_begin_with_a_space_are_not_scored_as_others():
