@@ -136,7 +136,8 @@ def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
     steps = ((0.0, "? Not near"), (NEAR, f"near from {NEAR}"))
     rows["steps"] = [_text(at, -_STEP, words, palette.text) for at, words in steps]
     rows["line"] = [{"x": NEAR, "y": -_STEP - 8}]
-    for i, offer in enumerate(taught.nearest):
+    others = sorted(taught.nearest[1:], key=lambda offer: -offer.similarity)
+    for i, offer in enumerate([*taught.nearest[:1], *others]):
         colour = _quiet(palette) if i else palette.text
         lacks = f", but lacks “{'”, “'.join(offer.lacks)}”" if offer.lacks else ""
         words = one_line(f"{offer.similarity:.2f}{lacks}: {offer.question}", _LONGEST)

@@ -11,14 +11,13 @@ KEY: Final[dict[str, str]] = {
     "✓ Believe it": "The doubt is at most 1/10 of the most possible (ln m for m answers); a single "
     "answer is kept at least 50% of the time, told others. It has a promise of its own.",
     "≈ Perhaps": "The doubt is below the limit λ, but larger; or even a model that only repeats "
-    "what it is told would be below it; or these words were not taught. It is promised together "
-    "with “Believe it”.",
+    "what it is told stays below it; or the words were not taught. Promised with “Believe it”.",
     "≈ Perhaps, no promise": "The doubt is small, but nothing promises how many such answers are "
     "wrong.",
     "? I don’t know": "The doubt is λ or more, or nothing near was taught. The answer is withheld.",
     "… Can’t tell yet": "Too little was seen, or the policy does not fit. The answer is withheld.",
 }
-VERDICTS: Final = "\n\n".join([f"**{word}**: {when}" for word, when in KEY.items()])
+VERDICTS: Final = "  \n".join([f"**{word}**: {when}" for word, when in KEY.items()])
 
 # In alphabetical order, which the glossary keeps.
 TERMS: Final[dict[str, str]] = {
