@@ -329,6 +329,9 @@ def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:
     served = words.served_sentence(inspection, untaught=untaught)
     quotes, judgement = untaught or not inspection.conceals, judge(inspection)
     can_ask_more = asks and inspection.policy is None  # a policy has its own settings
+    more = [MORE_ANSWERS] if can_ask_more and inspection.more_can_help else []
+    if more and inspection.verdict.rule:
+        more.append(words.USUAL_NUMBER_ALONE)
     first = list(filter(None, (inspection.read_as, words.source_sentence(inspection))))
     answer = recorded_elsewhere(inspection.recording)
     other = SAY_OTHER if find_spec(SMOLLM2) else SAY_CONNECTED
@@ -339,7 +342,7 @@ def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:
         *([] if quotes else [SAY_SHOW]),
         *([SAY_RECORDED.format(answer)] if asks and answer else []),
         *([other] if asks and inspection.conceals else []),
-        *([MORE_ANSWERS] if can_ask_more and inspection.more_can_help else []),
+        *more,
         "",
         *(
             f"{info.symbol:>10}  {_value(inspection, name):>9}  {info.unit:<11} {info.title}"

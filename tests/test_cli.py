@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core import cli, prompts
@@ -22,7 +23,7 @@ from core.data.datasets.predictions import predictions_in, read_predictions, row
 from core.data.tabular.uploads import parse
 from core.language_models import opening
 from core.reports.amplification import words as curve_words
-from core.reports.inspection.words import likely
+from core.reports.inspection.words import USUAL_NUMBER_ALONE, likely
 from core.reports.result_files import FROM_FILE
 from core.store.database import open_database
 from core.store.errors import StoreError
@@ -34,13 +35,13 @@ from core.studies.calibration import calibration as study
 from core.studies.calibration.example import EXAMPLE
 from core.studies.evaluation.recorded_answers import recorded_answers
 from core.studies.inspection import serialise as serialise_inspection
-from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.certificates import SMOLLM2, default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
 from core.uncertainty.scores import SCORES
 from tests.command_line import believe, refused
 from tests.csv_files import csv_file, records_in
-from tests.fakes import QUERY, Counted, Limited, TableModel, copies, falling, fruit
+from tests.fakes import QUERY, Counted, Limited, Searched, TableModel, copies, falling, fruit, words
 from tests.language_models.openai_server import serving
 from tests.reports.reading import read_document
 
@@ -153,6 +154,16 @@ def test_what_a_larger_model_answered_before_is_offered_and_opens_without_any_mo
     assert far.exit_code == 1 and "No recorded question is near this one." in far.stderr
     result = believe("inspect", answer.question, "--recorded", "--samples", 9)
     assert result.exit_code == 2 and "--recorded opens what was recorded" in result.stderr
+
+
+def test_more_answers_are_offered_without_the_promise_that_they_lose(monkeypatch):
+    model = Searched(words(8), [0.02] * 8, np.full((8, 8), 0.02))
+    offer = [cli.MORE_ANSWERS, USUAL_NUMBER_ALONE]
+    for revision, lines in ((default_policy(SMOLLM2).pipeline.revision, offer), ("0", offer[:1])):
+        model.revision = revision
+        monkeypatch.setattr("core.cli.open_for_study", lambda *asked: model)
+        printed = believe("inspect", QUERY).stdout.splitlines()
+        assert [line for line in printed if line in offer] == lines
 
 
 def test_what_is_surely_meant_is_asked_and_said_and_what_was_typed_only_at_wish():

@@ -80,6 +80,7 @@ EXAMPLES = (
     Example("What is frozen water called?", (), "Ice"),
 )
 
+_FORM = ", asked in the form "
 BETWEEN = "\n\n"  # examples, and between the last of them and the prompt
 
 
@@ -93,7 +94,12 @@ def revision(weights: str, form: Form, examples: Sequence[Example]) -> str:
     if form is Form.PLAIN:
         return weights
     shown = f" {hashlib.sha256(in_front(examples).encode()).hexdigest()[:8]}" if examples else ""
-    return f"{weights}, asked in the form {form}{shown}"
+    return f"{weights}{_FORM}{form}{shown}"
+
+
+def same_weights(one: str, other: str) -> bool:
+    """Whether two revisions are of the same weights, in whatever forms they are asked."""
+    return one.partition(_FORM)[0] == other.partition(_FORM)[0]
 
 
 def unknown_form(name: str, forms: Sequence[Form]) -> ModelError:

@@ -348,6 +348,10 @@ def not_the_first(inspection: Inspection) -> str | None:
     )
 
 
+#: What stands beside an offer of more answers where a certificate decides.
+USUAL_NUMBER_ALONE = "What is certified holds for the usual number of answers alone."
+
+
 def caveat(inspection: Inspection) -> str | None:
     """Return what “Believe it” is worth, why it is no more than “Perhaps”, or what would help.
 
@@ -393,7 +397,7 @@ def _no_certificate(inspection: Inspection) -> str:
     """Return that nothing is certified here, why, and what would bring a certificate."""
     label = f"Label {LABELS} answers on Calibration: if the surest are right, a λ applies here."
     most = ", so “Perhaps” is the most that is said" * (inspection.headline is Headline.PERHAPS)
-    model = certified_model(inspection.recording.revision)
+    model = certified_model(inspection.recording.revision, any_form=True)
     own = default_policy(model).pipeline if model else None
     if own is None:
         return f"Nothing is certified for this model{most}. {label}"

@@ -15,6 +15,7 @@ from typing import Any
 
 from core.abstention.policy import CAUTION, Pipeline, Policy
 from core.abstention.policy_files import policy_from_dict
+from core.language_models.forms import same_weights
 from core.once import once
 from core.uncertainty.scores import SCORES
 
@@ -81,11 +82,15 @@ def fits(policy: Policy, pipeline: Pipeline) -> bool:
     return own is not None and not own.differences(replace(pipeline, least_mass=own.least_mass))
 
 
-def certified_model(revision: str) -> str | None:
-    """Return which of `MODELS` has these weights in this form; None if none does."""
+def certified_model(revision: str, *, any_form: bool = False) -> str | None:
+    """Return which of `MODELS` has these weights in this form, or in any; None if none does."""
     for model in MODELS:
         pipeline = default_policy(model).pipeline
-        if pipeline is not None and pipeline.revision == revision:
+        if pipeline is None:
+            continue
+        if pipeline.revision == revision or (
+            any_form and same_weights(pipeline.revision, revision)
+        ):
             return model
     return None
 

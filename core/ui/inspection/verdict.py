@@ -12,6 +12,7 @@ from core.reports.inspection.words import (
     AFTERWARDS,
     BENEATH,
     MARKS,
+    USUAL_NUMBER_ALONE,
     WITHHELD,
     front_sentence,
     idle_doubt,
@@ -197,6 +198,7 @@ def _mend(inspection: Inspection) -> None:
             f"Compare up to {larger[0]:d} answers",
             key="mend",
             type="primary",
+            help=USUAL_NUMBER_ALONE if inspection.verdict.rule else None,
             on_click=compare,
             args=(larger[0],),
         )

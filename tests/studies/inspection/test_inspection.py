@@ -285,7 +285,10 @@ def test_other_settings_than_those_of_the_default_are_said(embedded):
         renamed = read(replace(recording, model=name))
         assert renamed.headline is not Headline.BELIEVE and renamed.verdict.rule is None
         assert caveat(renamed).startswith("These are the weights of embedded, named otherwise")
-    for changed in (read(recording, Reading(gamma_1=0.1)), read(recording.first(7))):
+    formed = read(replace(recording, revision=f"{recording.revision}, asked in the form chat"))
+    assert caveat(formed).startswith("This model was certified with other settings")
+    assert "asked in the form chat” here" in caveat(formed) and formed.verdict.rule is None
+    for changed in (read(recording, Reading(gamma_1=0.1)), read(recording.first(7)), formed):
         assert changed.verdict.rule is None and changed.headline is not Headline.BELIEVE
     foreign = read(replace(recording, revision="0" * 12))
     assert foreign.verdict.rule is None and foreign.headline is Headline.PERHAPS
