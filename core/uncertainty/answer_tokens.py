@@ -80,8 +80,9 @@ _SIGNS = str.maketrans(
     | dict.fromkeys("’‘ʼ´`′", "'")
     | dict.fromkeys("—―…", " . ")
     | dict.fromkeys("・·•", " ")
-    | {"_": " ", "\u2044": "/"}
+    | {"_": " ", "\u2044": "/", "٪": "%", "؟": "?"}
 )
+_MEANT = frozenset("°♀♂♭‰‱♠♥♦♣♤♡♢♧✗✘❌☒🚫👎")  # of symbols; others adorn
 _TAGS = re.compile(r"</?(?:b|i|u|em|strong|sub|sup|br|p|span|code|div|li|ul)\s*/?>", re.IGNORECASE)
 _POWER_OF_TEN = re.compile(r"(?<=\d)[eE](?=[-+]?\d)")
 # Symbols whose letter case decides: MW and mW, GB and Gb; not AM, or 1990s.
@@ -246,7 +247,7 @@ def scan(text: str) -> Iterator[Token]:
             case "mark":
                 yield Token(TokenKind.MARK, part)
             case _:
-                if unicodedata.category(part) in ("Sm", "Sc") or part in "°♀♂♭":
+                if unicodedata.category(part) in ("Sm", "Sc") or part in _MEANT:
                     yield Token(TokenKind.SIGN, part)
                 elif part in primes and (before.isdigit() or before == part):
                     yield from [Token(TokenKind.SIGN, "'")] * (1 if part == "'" else 2)
