@@ -143,8 +143,9 @@ def test_lanes_control_and_question_are_on_the_first_screen(address, open_page, 
 
 @pytest.mark.parametrize("width", [390, 720, 1000, 1024])
 def test_no_share_of_a_lane_is_cut(address, open_page, width):
-    page = open_page(address, width=width, height=900)
-    all_drawn(page)
+    page = open_page(f"{address}/?own=Who+wrote+Hamlet%3F", width=width, height=900)
+    expect(lane(page, 4)).to_contain_text("William Shakespeare")  # a long name against another
+    at_rest(page)
     for end in page.locator(".ends > *").all():
         assert end.evaluate("(each) => each.scrollWidth <= each.clientWidth"), end.inner_text()
     names = lane(page, 1).locator(".below")  # where the bar has no room for them

@@ -167,7 +167,7 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     rows = [row for (row,) in listed(page)]
     doubts = [(row["part"], row["doubt"], row["why"]) for row in rows[:3]]
     assert doubts == [
-        (None, "– does not decide here", ""),
+        (None, "– decided by nearness", ""),
         (None, "−2.000 nats, λ = −1.500", "moved"),  # by minimum conditional entropy
         (pytest.approx(0.029 / scale_end(0.58, 0.029)), "0.029 nats, λ = 0.580", ""),
     ]

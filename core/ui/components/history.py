@@ -107,5 +107,5 @@ def doubt_of(came: SavedOutcome) -> str:
     if came.stamp is None:
         return ""
     if came.came == STAMPS[Headline.UNTAUGHT].reason:
-        return "– does not decide here"
+        return "– decided by nearness"
     return "– not decided" if came.stamp.look == "unsure" else "– not certified"

@@ -79,7 +79,7 @@ def _decisive(inspection: Inspection) -> None:
     """Draw what decided: the doubt or, where nothing near was taught, how near the nearest is."""
     references = _others(inspection) if _comparable(inspection) else ()
     if inspection.conceals:
-        st.markdown("**How near**", help=TERMS["Nearness"])
+        st.markdown("**How near**", help=f"{TERMS['Nearness']}\n\n{VERDICTS}")
     else:
         st.markdown("**How much doubt**", help=f"{TERMS['Doubt']}\n\n{VERDICTS}")
     figures.show(reports.decisive_picture(inspection, references), "doubt")
