@@ -309,7 +309,7 @@ class _Reader:
             word = vocabulary.DIRECTIONS[word]
         if word in vocabulary.SAINTS and self._kind(place + 1) is TokenKind.WORD:
             word = "saint"
-        if word in vocabulary.HEDGES:
+        if word in vocabulary.HEDGES or self._is_spanish_or(place, token):
             self.hedges += 1
             self.listed = True
             self._item()
@@ -370,6 +370,11 @@ class _Reader:
         is_number &= not vocabulary.MULTIPLIED_ELSEWHERE.isdisjoint(following)
         ends = not following and any(words for _, words in self.items[-1])
         return is_number or ends or word in self.with_accents
+
+    def _is_spanish_or(self, place: int, token: Token) -> bool:
+        """Whether a letter parts two answers: Madrid o Barcelona, Roma o Milano."""
+        around = self._kind(place - 1), self._kind(place + 1)
+        return token.text == "o" and around == (TokenKind.WORD, TokenKind.WORD)
 
     def _is_grade(self, place: int, token: Token) -> bool:
         """Whether "a" is a letter: an A, vitamin A, A+, a < b."""

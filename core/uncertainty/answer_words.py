@@ -254,7 +254,9 @@ COMPARATORS_BEFORE_NUMBERS = {
     "minimum": ">=",
     "maximum": "<=",
 }
-HEDGES = _set("or either oder")
+HEDGES = _set(
+    "or either oder ou veya yahut или або lub albo alebo eller vagy أو یا או या অথবা atau hoặc"
+)
 CONJUNCTIONS = _set("and und et")
 ERAS = frozenset(("bc", "bce"))
 PRESENT_ERAS = frozenset(("ad", "ce"))
