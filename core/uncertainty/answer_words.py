@@ -117,7 +117,16 @@ _ELSEWHERE = (
         "sur sao santo sankt szent sveti svaty sveta nieuw nieuwe noord zuid oost nya nye norra "
         "sodra ostra vastra sor oster vaster etela pohjois lansi uusi yeni kuzey guney dogu bati "
         "asagi yukari eski νεα νεο νεος παλαια βορεια βορειος νοτια νοτιος ανατολικη δυτικη ανω "
-        "κατω αγιος αγια санкт"
+        "κατω αγιος αγια санкт "
+        # Almost, near, after; whose; places that are named after others.
+        "beinahe bei nahe vor nach casi cerca tras despues antes presque quasiment pres apres "
+        "avant dopo prope neredeyse почти около возле после перед "
+        "tante onkel oncle tia tio abuelo abuela grossvater grossmutter oma opa zio zia nonno "
+        "nonna enkel neffe nichte schwager тетя дядя "
+        "avenida rue calle piazza stade estadio stadio schloss chateau castillo "
+        "castello palacio palazzo gare estacion stazione puerto porto golfe golfo "
+        "universidad universite universitat universita flughafen aeroport aeropuerto pont puente "
+        "ponte catedral cathedrale bahia baie atletico dynamo hertha borussia улица площадь вокзал"
     )
     | _with_endings(
         "северн южн восточн западн нов стар бел красн черн велик больш верхн нижн свят північн "
@@ -126,7 +135,7 @@ _ELSEWHERE = (
     )
     | _with_endings(
         "nov now star jizn juzn severn sjevern vychodn istocn zapadn horn doln gorn wielk velk "
-        "poludniow polnocn wschodni zachodni neu alt ostlich westlich nordlich sudlich",
+        "poludniow polnocn wschodni zachodni neu alt ehemalig ostlich westlich nordlich sudlich",
         "y a e i er es",
     )
 )
@@ -151,7 +160,14 @@ RESERVATIONS = _set(
     "alleged apparently reportedly arguably seemingly potentially theoretically likely falsely "
     "except but unless only solely provided providing if depending depends assuming might could "
     "vielleicht wahrscheinlich moglicherweise teilweise manchmal nur wenn quiza quizas "
-    "probablemente posiblemente parcialmente probablement forse probabilmente talvez"
+    "probablemente posiblemente parcialmente probablement forse probabilmente talvez "
+    "vermutlich eventuell angeblich wohl höchstwahrscheinlich mutmaßlich probable posible "
+    "presuntamente supuestamente supostamente possivelmente provavelmente magari poate probabil "
+    "belki sanırım galiba muhtemelen herhalde może możliwe chyba prawdopodobnie asi snad možná "
+    "pravděpodobně možno možda vjerojatno verovatno misschien waarschijnlijk mogelijk kanske "
+    "troligen kanskje måske muligens muligvis ehkä luultavasti talán valószínűleg ίσως πιθανόν "
+    "наверное наверно возможно вероятно видимо якобы можливо мабуть mungkin barangkali labda "
+    "pengine"
 )
 
 NEGATIONS = _set(
@@ -167,7 +183,8 @@ NEGATIONS = _set(
     "nera ez ezin nid ni nad ddim heb nil nior nuk mos yok hayir deyil yox emas yoq "
     "nincs sem nelkul ilman mitte ilma nemmeno neanche tampoco mai nin nooit "
     "zonder ej icke aldrig uten uden ingen inget intet chang chua mhux tsy dudu henteu kaore "
-    "aole nenhum nenhuma ninguem nada ningu nul nulle"
+    "aole nenhum nenhuma ninguem nada ningu nul nulle falsch faux falso falsa yanlış fałsz fout "
+    "keinesfalls keineswegs mitnichten"
 )
 #: In one word with what they deny: n't without its apostrophe.
 CONTRACTED = _set(
