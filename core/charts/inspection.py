@@ -30,6 +30,7 @@ from core.studies.inspection.verdict import (
     SCORE,
     Decision,
     Headline,
+    largest_doubt,
     largest_that_stands,
     scale_end,
 )
@@ -59,8 +60,7 @@ def doubt_scale(
     as it is estimated. A doubt beyond the scale stands at its end, with its number. `references`
     are other questions in short, and their doubts. Above, steps say what is said from which doubt
     on: the rule of the verdict. What may be believed is darker than the rest that is answered.
-    Neither side has a colour where an answer of low doubt is withheld; no λ is there where no
-    doubt matters.
+    Neither side has a colour where an answer of low doubt is withheld.
     """
     rule, score = inspection.verdict.rule, inspection.verdict.score
     too_little = inspection.verdict.decision is Decision.TOO_LITTLE
@@ -114,7 +114,7 @@ def doubt_scale(
         rows["right"].append(_text(lowest, 31, words, palette.text))
     top = 70 if rows["solid"] else 53
     for i, (name, doubt) in enumerate(references):
-        text = _text(doubt, top + 19 * i, name, _quiet(palette))
+        text = _text(doubt, top + 19 * i, name, palette.quiet)
         rows["others"].append(text)
         rows["left" if doubt - lowest > 0.4 * span else "right"].append(text)
     title = "mutual information (M.I.)" if score == SCORE else SCORES[score].symbol
@@ -138,7 +138,7 @@ def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
     rows["line"] = [{"x": NEAR, "y": -_STEP - 8}]
     others = sorted(taught.nearest[1:], key=lambda offer: -offer.similarity)
     for i, offer in enumerate([*taught.nearest[:1], *others]):
-        colour = _quiet(palette) if i else palette.text
+        colour = palette.quiet if i else palette.text
         lacks = f", but lacks “{'”, “'.join(offer.lacks)}”" if offer.lacks else ""
         words = one_line(f"{offer.similarity:.2f}{lacks}: {offer.question}", _LONGEST)
         rows["others" if i else "this"].append(_text(offer.similarity, 14 + 38 * i, "", colour))
@@ -178,6 +178,9 @@ def _steps(
         return [(lowest, "no limit λ is certified here"), (lowest, less), *steps]
     if believed is None:
         than = "below" if inspection.doubt_decides else "than"
+        most = largest_doubt(inspection.scores, rule.score)
+        if is_perhaps and lowest < most < border:  # whatever it does, it is served
+            steps.insert(0, (most, f"the most it can be here: {_number(most)}"))
         return [(lowest, f"{less} {than} {limit}"), *steps]
     if believed >= border:
         return [(lowest, f"{_BELIEVE} below {limit}"), *steps]
@@ -198,11 +201,6 @@ def belief_in_words(limit: float, answers: int) -> str:
 def _number(doubt: float) -> str:
     """Return nats as they stand on the scale of doubt."""
     return f"{doubt:z.3f}".replace("-", "−").replace("inf", "∞")
-
-
-def _quiet(palette: Palette) -> str:
-    """Return the colour of what is beside the point, which is read on all fields of the scale."""
-    return mix(palette.text, palette.background, 0.8)
 
 
 def _zone(start: float, end: float, colour: str) -> dict[str, Any]:

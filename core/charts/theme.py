@@ -70,6 +70,11 @@ class Palette:
         return mix(self.text, self.background, 0.84)
 
     @property
+    def quiet(self) -> str:
+        """The colour of what stands beside the point, and is read on every field of a decision."""
+        return mix(self.text, self.background, 0.8)
+
+    @property
     def contributions(self) -> tuple[str, str, str]:
         """Colours of what takes from M.I., of 0, and of what adds to it: what repeats is ink."""
         return self.primary, self.diverging[1], self.ink

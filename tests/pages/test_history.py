@@ -99,6 +99,13 @@ def test_a_verdict_without_its_reason_says_where_it_is():
     assert large["part"] / limit == pytest.approx(2 / round(default_policy().threshold, 3))
 
 
+def test_a_doubt_that_is_not_on_the_scale_has_its_unit_and_its_limit():
+    came = "Perhaps (0.103 S.V., λ = 0.200, default policy: ≤ 15% wrong). Rome"
+    results().save("inspection", "", "Rome?", "another", "{}", outcome=came)
+    ((row,),) = listed(session("history"))
+    assert (row["part"], row["doubt"]) == (None, "0.103 S.V., λ = 0.200")
+
+
 def test_a_reason_that_was_not_saved_is_found_where_it_is_the_same_today(embedded):
     request = usual_request("Which band recorded Appetite for Destruction?", embedded.capabilities)
     seen = run(request, embedded)

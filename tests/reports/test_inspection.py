@@ -227,6 +227,11 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
         assert below[-1].startswith(STAMPS[seen.headline].label)
     if seen.headline is Headline.PERHAPS:  # whatever its doubt, in the words of its stamp
         assert steps[0]["label"].startswith(f"{STAMPS[Headline.PERHAPS].label} below limit λ")
+        at = {row["label"]: row["x"] for row in steps}
+        most = seen.scores["semantic_entropy"].value  # of a model that repeats what it is told
+        is_always_below = most < seen.verdict.rule.value
+        drawn = at.get(f"the most it can be here: {most:.3f}")
+        assert drawn == (pytest.approx(most) if is_always_below else None)
     assert limit is None or believes == [f"{STAMPS[Headline.BELIEVE].label} {step}"]
 
 
