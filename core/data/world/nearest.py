@@ -92,6 +92,15 @@ _TURNING = frozenset(
         *("except", "besides", "without", "no"),
     ]
 )
+# Who wants a number in one of these is not served one in another.
+_UNITS = frozenset(
+    [
+        *("celsius", "centigrade", "fahrenheit", "kelvin", "feet", "inches", "yards", "miles"),
+        *("mph", "km", "kilometers", "kilometres", "meters", "metres", "centimeters"),
+        *("centimetres", "pounds", "ounces", "kilograms", "kilos", "grams", "tons", "gallons"),
+        *("liters", "litres", "dollars", "euros"),
+    ]
+)
 _OF_ANOTHER_KIND = KINDS_OF_THING - {"play"}  # asks for the music of a film, "does play" a sport
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
@@ -317,7 +326,8 @@ class _Index:
         missing = (
             word
             for word, row, lack in zip(words, alike, lacks, strict=True)
-            if not numbers_in([word]) <= numbers or (lack and self._decides(word, row))
+            if not numbers_in([word]) <= numbers
+            or (lack and (self._decides(word, row) or self._is_other_unit(word, owner)))
         )
         of_many = () if self._facts[owner].plural else of_one_of_many(words)
         return (*missing, *of_many)
@@ -344,6 +354,11 @@ class _Index:
         if alike[other] < SAME_STEM or len(word) < BEGINNING:  # "wat" is "what", and no temple
             return False
         return bool(self._weight[other] >= HEAVY and self._facts_with[other] >= SEVERAL)
+
+    def _is_other_unit(self, word: str, owner: int) -> bool:
+        """Return whether a word asks for an answer in a unit in which a fact has none."""
+        names = (name for answer in self._facts[owner].answers for name in answer.names)
+        return word in _UNITS and not any(word in _distinct(name) for name in names)
 
     def candidates(
         self, words: tuple[str, ...], alike: Numbers, weight: Numbers

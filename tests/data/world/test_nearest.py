@@ -131,6 +131,7 @@ def test_yes_or_no_is_no_answer_of_the_world():
         ("Who never painted the Mona Lisa?", "never"),
         ("Who invented no telephone?", "no"),
         ("What is 2 - 2?", "-"),
+        ("boiling point of water in fahrenheit", "fahrenheit"),
         ("what state is the grand canyon in", "state"),
         ("Who made the music of Jaws?", "music"),
         ("One state of the USA?", "one"),
@@ -153,6 +154,7 @@ def test_a_question_that_lacks_what_decides_is_offered_and_not_near(asked, lacks
         "E=mc2, whose equation is that",
         "Which Dutchman painted the girl wearing a pearl earring",
         "wat is the captial of Mauritania",
+        "at what temperature does water boil in celsius",
     ],
 )
 def test_a_number_in_another_form_and_a_word_beside_the_point_do_not_decide(asked):
