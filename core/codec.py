@@ -17,6 +17,8 @@ LARGEST: Final = 2**53  # no number of ours comes near it, and sums of such stay
 MOST_TEXTS: Final = 2000  # of one field
 ROUNDING: Final = 1e-9  # of tenths of a percent: what computing alone may add
 HALVES: Final = re.compile("[\ud800-\udfff]")
+#: Controls that turn the direction of all that stands behind them in a line, ours too.
+TURNS: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 # What a field may hold, by its annotation; any other is a dataclass, or none, to be decoded.
 _KINDS: Final[dict[str, tuple[type, ...]]] = {
@@ -197,9 +199,9 @@ def time_of(seconds: float) -> str:
 def one_line(text: str, longest: int = 60) -> str:
     """Return the text in one line and not too long to stand in a sentence.
 
-    Halves of characters, which nothing can show, become question marks.
+    Halves of characters, which nothing can show, become question marks; it turns no direction.
     """
-    line = " ".join(text.split()).encode(errors="replace").decode()
+    line = " ".join(TURNS.sub("", text).split()).encode(errors="replace").decode()
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 

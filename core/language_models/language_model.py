@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codec import HALVES
+from core.codec import HALVES, TURNS
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form, unknown_form
 from core.language_models.usage import Meter, Speed
@@ -133,9 +133,9 @@ class Response:
     """One answer as the model gave it."""
 
     # Stripped of white space; it ended at the end token, a line break or `limit` tokens. Halves of
-    # characters are replaced; see `encodable`. It has at most `longest_answer` characters: a back
-    # end that says how likely its answers are cuts them itself, since only it knows how likely a
-    # part of one is.
+    # characters are replaced, see `encodable`, and controls of direction left out. It has at most
+    # `longest_answer` characters: a back end that says how likely its answers are cuts them itself,
+    # since only it knows how likely a part of one is.
     text: str
     complete: bool  # False when it was cut off before its end
     # The sum of its tokens' log-probabilities at temperature 1, nats, where the back end reports
@@ -153,7 +153,7 @@ class Response:
             object.__setattr__(self, "text", self.text[:longest].rstrip())
             object.__setattr__(self, "complete", False)
             object.__setattr__(self, "log_likelihood", None)  # that of the whole
-        object.__setattr__(self, "text", encodable(self.text))
+        object.__setattr__(self, "text", TURNS.sub("", encodable(self.text)))
 
     @property
     def overlong(self) -> bool:

@@ -25,6 +25,12 @@ def test_a_response_has_no_half_of_a_character_wherever_it_comes_from():
     assert Response("👍", True).text == "👍"
 
 
+def test_an_answer_turns_no_sentence_that_it_stands_in():
+    """A control of direction would mirror “Perhaps.”, and the numbers behind it."""
+    assert Response("\u202eLyon\u2067", True).text == "Lyon"
+    assert Response("\u200fפריז", True).text == "\u200fפריז"  # a mark turns nothing
+
+
 def test_a_series_of_random_numbers_belongs_to_one_prompt_and_one_seed():
     made = {series(seed, prompt) for seed in range(20) for prompt in ("", "a", "b", "ab", HALF)}
     assert len(made) == 100 and all(0 <= number < 2**32 for number in made)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from core.abstention.policy import to_dict as policy_to_dict
 from core.abstention.policy_files import policy_from_dict
 from core.abstention.proof import check_promise
-from core.codec import decode, encode, finite, text_of
+from core.codec import TURNS, decode, encode, finite, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.language_model import Response, encodable, longest_answer
 from core.language_models.usage import Usage
@@ -276,7 +276,7 @@ def _response(saved: dict[str, Any], limit: int) -> Response:
     """Read a response as it was saved: before answers had a limit, its text may be longer."""
     response = decode(Response, saved | {"limit": limit})
     if len(saved["text"]) > longest_answer(limit):
-        object.__setattr__(response, "text", encodable(saved["text"]))
+        object.__setattr__(response, "text", TURNS.sub("", encodable(saved["text"])))
         object.__setattr__(response, "complete", saved["complete"])
     return response
 
