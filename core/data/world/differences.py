@@ -128,7 +128,8 @@ _BEFORE_IT = frozenset(["name", "me", "give", "tell", "say", "of"])
 KINDS_OF_THING = frozenset(
     [
         *("country", "state", "city", "film", "movie", "musical", "album", "song", "book", "novel"),
-        *("play", "opera", "ballet", "painting", "character", "element", "music"),
+        *("play", "opera", "ballet", "painting", "character", "element", "music", "band", "team"),
+        *("club", "river", "mountain", "lake", "language", "currency", "instrument"),
     ]
 )
 

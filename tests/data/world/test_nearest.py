@@ -132,6 +132,7 @@ def test_yes_or_no_is_no_answer_of_the_world():
         ("Who invented no telephone?", "no"),
         ("What is 2 - 2?", "-"),
         ("boiling point of water in fahrenheit", "fahrenheit"),
+        ("what band was freddie mercury in", "band"),
         ("what state is the grand canyon in", "state"),
         ("Who made the music of Jaws?", "music"),
         ("One state of the USA?", "one"),
