@@ -282,7 +282,7 @@ def _response(saved: dict[str, Any], limit: int) -> Response:
 
 
 def _recording_from_dict(saved: dict[str, Any]) -> Recording:
-    texts = tuple(saved["texts"])
+    texts = tuple(TURNS.sub("", text) for text in saved["texts"])  # as `Response` leaves them
     request = _request_from_dict(saved["request"])
     response = partial(_response, limit=request.answer_tokens)
     samples = tuple(map(response, saved["samples"]))
@@ -298,7 +298,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     exact = estimator in EXACT
     # Once, "" was an answer. Some answers cannot be scored.
     there = tuple(text for text in distinct if text in texts)
-    unlikely = tuple(map(text_of, saved.get("unlikely", ())))
+    unlikely = tuple(TURNS.sub("", text_of(text)) for text in saved.get("unlikely", ()))
     rest = {*distinct} - {*texts}
     if texts != there or not texts or not {*unlikely} <= rest or (not exact and rest - {""}):
         raise ValueError("the texts are not those of the samples")

@@ -80,6 +80,13 @@ def test_it_holds_what_the_contract_names(inspection, text):
     assert data["certified_lower_bound"] == inspection.certified_bound
 
 
+def test_one_that_was_saved_with_a_control_of_direction_still_opens(text):
+    first = json.loads(text)["recording"]["texts"][0]
+    turned = text.replace(json.dumps(first), json.dumps(f"\u202e{first}"))
+    assert turned != text
+    assert serialise.to_json(serialise.from_json(turned)) == text
+
+
 def test_hostile_texts_survive_the_journey():
     first = falling(len(ANY_TEXTS))
     seen = run(Request(QUERY, 300), TableModel(ANY_TEXTS, first, [first] * len(first)))
