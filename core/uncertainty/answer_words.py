@@ -104,7 +104,9 @@ TITLES = _set(
 NOT_PLURAL = _set(
     "adams andrews banks brooks burns daniels edwards evans fields harris jacobs johns marks "
     "matthews michaels mills myers owens parks peters phillips reeves richards roberts robins "
-    "rogers sanders simons stevens summers waters wells williams woods philips news arms mars wales"
+    "rogers andreas lucas lukas nicolas nikolas carlos marcos mathias matthias matias elias tobias "
+    "jonas hans jens nils james jules georges gilles yves fils cours corps sanders simons "
+    "stevens summers waters wells williams woods philips news arms mars wales"
 )
 #: A kind, but "Kansas City" is not Kansas.
 CITY, NEW_YORK = "city", ("new", "york")
@@ -118,6 +120,12 @@ _ELSEWHERE = (
         "sodra ostra vastra sor oster vaster etela pohjois lansi uusi yeni kuzey guney dogu bati "
         "asagi yukari eski νεα νεο νεος παλαια βορεια βορειος νοτια νοτιος ανατολικη δυτικη ανω "
         "κατω αγιος αγια санкт "
+        # Which of several, by number, colour or size.
+        "primer primera primero segundo segunda tercer tercera tercero cuarto cuarta quinto quinta "
+        "premier premiere deuxieme seconde troisieme quatrieme cinquieme sixieme secondo seconda "
+        "terzo terza primeiro primeira terceiro terceira blanco negro negra rojo roja azul blanc "
+        "noir noire rouge bleu bleue vert verte bianco nero nera rosso rossa branco preto vermelho "
+        "birinci ikinci ucuncu dorduncu besinci kara buyuk kucuk kizil mavi "
         # Almost, near, after; whose; places that are named after others.
         "beinahe bei nahe vor nach casi cerca tras despues antes presque quasiment pres apres "
         "avant dopo prope neredeyse почти около возле после перед "
@@ -130,8 +138,13 @@ _ELSEWHERE = (
     )
     | _with_endings(
         "северн южн восточн западн нов стар бел красн черн велик больш верхн нижн свят північн "
-        "півден",
-        "ый ая ое ые ий яя ее ой",
+        "півден голуб син зелен мал перв втор трет четверт пят",
+        "ый ая ое ые ий яя ее ой ья ье",
+    )
+    | _with_endings(
+        "erst zweit dritt viert fünft sechst siebt acht neunt zehnt weiß schwarz rot blau grün "
+        "gelb groß klein",
+        "e er es en",
     )
     | _with_endings(
         "nov now star jizn juzn severn sjevern vychodn istocn zapadn horn doln gorn wielk velk "
