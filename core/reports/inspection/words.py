@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from core.abstention.policy import NOT_VERIFIED
 from core.codec import count_of, list_of, no_more, percent
 from core.data.world.facts import Fact
+from core.data.world.nearest import NEAR
 from core.studies.evaluation.recorded_answers import source_of
 from core.studies.inspection.certificates import (
     EMBEDDED,
@@ -308,8 +309,11 @@ def about_training(taught: TaughtPosition | None) -> list[str]:
     """Return what is to be known of a question that is none of those that were taught."""
     if taught is None or taught.recognised:
         return []
-    offers = [f"  {offer.question} (similarity {offer.similarity:.2f})" for offer in taught.offers]
-    return [untaught_words(taught), *(["Did you mean:", *offers] if offers else [])]
+    heading, listed = "Did you mean:", taught.offers
+    if taught.outside and not listed:
+        heading, listed = f"Nearest of what was taught, where {NEAR} is near:", taught.nearest
+    offers = [f"  {offer.question} (similarity {offer.similarity:.2f})" for offer in listed]
+    return [untaught_words(taught), *([heading, *offers] if offers else [])]
 
 
 def untaught_words(taught: TaughtPosition) -> str:
