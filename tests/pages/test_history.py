@@ -96,7 +96,15 @@ def test_a_verdict_without_its_reason_says_where_it_is():
     assert (small["policy"], large["policy"]) == ("default policy: ≤ 5% wrong", "default policy")
     limit = small["limit"]
     assert 0 < small["part"] < limit < large["part"] < largest["part"] <= 1
+    assert [row["withheld"] for row in (small, large)] == [False, True]
     assert large["part"] / limit == pytest.approx(2 / round(default_policy().threshold, 3))
+
+
+def test_a_doubt_that_only_rounding_makes_as_large_as_the_limit_is_no_withheld_one():
+    came = "Perhaps (0.581 nats, λ = 0.581, default policy: ≤ 5% wrong; moved). Rome"
+    results().save("inspection", "", "Rome?", "embedded", "{}", outcome=came)
+    ((row,),) = listed(session("history"))
+    assert row["part"] == row["limit"] and not row["withheld"]
 
 
 def test_a_doubt_that_is_not_on_the_scale_has_its_unit_and_its_limit():

@@ -36,8 +36,8 @@ function draw(root, { groups, words, now }, send, setState) {
         ...(result.why ? [element("div", {}, result.why)] : [])));
   }
 
-  const scale = ({ part, limit }) => {
-    const dot = element("span", { class: part < limit ? "" : "above" });
+  const scale = ({ part, limit, withheld }) => {
+    const dot = element("span", { class: withheld ? "above" : "" });
     const track = element("div", { class: "track" }, dot);
     dot.style.left = `${100 * part}%`;
     track.style.setProperty("--limit", `${100 * limit}%`);

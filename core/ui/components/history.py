@@ -80,6 +80,7 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
         "policy": policy,
         "part": min(max(came.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(came) else None,
         "limit": came.limit / most,
+        "withheld": came.stamp is STAMPS[Headline.ABSTAIN],  # a rounded doubt may look like λ
         "doubt": f"{came.doubt:.3f}" if is_usual and _is_measured(came) else doubt_of(came),
         "numbers": doubt_of(came),
         "why": came.why or NOT_SAVED * (is_usual and is_perhaps),
