@@ -247,18 +247,24 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         f"Answers {policy.answered / policy.labels:.1%} of questions like these. At most 5% of the "
         "answers are wrong (90% sure)."
     )
-    together = f"Of {policy.answered:,} answered, {policy.errors:,} are wrong."
-    assert said(app, f"{together} {default_caution()} Its other ")
+    is_guess, answers = data.sources == "never seen", data.doubts[SCORE] < policy.threshold
+    errors = (is_guess & answers & ~data.correct[SCORE]).sum()
+    assert said(
+        app,
+        f"The promise is for all together: of “never seen”, {(is_guess & ~answers).sum()} are "
+        f"withheld, but {errors} of {(is_guess & answers).sum()} answered are wrong. So check each "
+        "“Perhaps”.",
+    )
     belief = default_policy().belief
     perhaps, wrong = policy.answered - belief.answered, policy.errors - belief.errors
-    right = data.correct[SCORE].sum() - (policy.answered - policy.errors)
+    errors = (~data.correct[SCORE]).sum() - policy.errors
     rest = policy.labels - policy.answered
     assert by_headline(app) == {  # what decides there believes some of the answers
         Headline.BELIEVE: f"{belief.answered:,}, {share(belief.errors, belief.answered)} wrong",
         Headline.PERHAPS: f"{perhaps:,}, {share(wrong, perhaps)} wrong",
-        Headline.ABSTAIN: f"{rest:,}, {share(right, rest)} right",
+        Headline.ABSTAIN: f"{rest:,}, {share(errors, rest)} wrong",
     }
-    assert f"below λ {policy.threshold:.3f}" in texts(app)
+    assert f"below limit {policy.threshold:.3f}" in texts(app)
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)
     assert metrics(app) == {
@@ -671,15 +677,14 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
-    together = f"Of {RIGHT + wrong} answered, {wrong} are wrong. Not for every group: "
-    worst = f"of “hard”, {wrong} of {wrong} answered are wrong. "
-    rest = f"Its other {ROWS - RIGHT - wrong} are withheld."
+    together = f"The promise is for all together: of “hard”, {ROWS - RIGHT - wrong} are withheld, "
+    worst = f"but {wrong} of {wrong} answered are wrong. Check answers there."
     assert not by_headline(app)  # nobody knows how the scores were made: none decides there
-    assert said(app, f"{together}{worst}{rest}")
+    assert said(app, f"{together}{worst}")
     alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong, "
     assert pictures(app)[0] == f"{alone}{ROWS - RIGHT - wrong} withheld"
     choose(app, "source_", NO_COLUMN)
-    assert not said(app, "by itself for") and not said(app, "Not for every")
+    assert not said(app, "by itself for") and not said(app, "for all together")
     assert alone not in pictures(app)
     assert any("All questions count as one group." in c.value for c in app.caption)
 

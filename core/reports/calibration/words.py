@@ -69,7 +69,7 @@ class HeadlineShare(NamedTuple):
 
     stamp: Stamp
     number: int
-    counted: str  # how many, and the share of them that is wrong, or right
+    counted: str  # how many, and the share of them that is wrong
     rule: str  # which get it, and what is promised of them alone
 
 
@@ -95,20 +95,20 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     if belief is not None:
         believed, errors = belief.answered, belief.errors
         rule = f"doubt ≤ {A_TENTH}; ≤ {percent(belief.target_error)} promised"
-        add(Headline.BELIEVE, believed, _of_them(errors, believed, "wrong"), rule)
+        add(Headline.BELIEVE, believed, _of_them(errors, believed), rule)
     others = policy.answered - believed
-    wrong = _of_them(policy.errors - errors, others, "wrong")
-    add(Headline.PERHAPS, others, wrong, f"below λ {limit}")
+    wrong = _of_them(policy.errors - errors, others)
+    add(Headline.PERHAPS, others, wrong, f"below limit {limit}")
     unseen = int(np.isnan(calibration.doubts).sum())
     few = f", {unseen:,} withheld at any λ" if unseen else ""  # too little seen, or vetoed
     rest = policy.labels - policy.answered
-    right = int(calibration.correct.sum()) - (policy.answered - policy.errors)
-    add(Headline.ABSTAIN, rest, f"{_of_them(right, rest, 'right')}{few}", "from there on")
+    wrong = _of_them(int((~calibration.correct).sum()) - policy.errors, rest)
+    add(Headline.ABSTAIN, rest, f"{wrong}{few}", f"from {limit} on")
     return shares
 
 
-def _of_them(number: int, of: int, what: str) -> str:
-    return f", {number / of:.1%} {what}" if of else ""
+def _of_them(wrong: int, of: int) -> str:
+    return f", {wrong / of:.1%} wrong" if of else ""
 
 
 def other_label(data: LabelledRows, score: str) -> str:
@@ -357,18 +357,22 @@ def caution(every: ByGroup) -> str:
     )
 
 
-def proportion(every: ByGroup) -> str:
-    """Say what is wrong in all, then `caution`, and how much of the group it names is withheld.
+def proportion(every: ByGroup, belief: Belief | None) -> str:
+    """Say what the promise does not cover, and what to do: of the group that `caution` names.
 
-    "" where it names none.
+    "" where it names none. `belief`: as for `by_headline`.
     """
     policy = every.policy
     if (worst := _worst(every)) is None or policy is None:
         return ""
     withheld = worst.queries - worst.answered
-    others = f" Its other {withheld:,} are withheld." if withheld else ""
-    together = f"Of {policy.answered:,} answered, {policy.errors:,} are wrong."
-    return f"{together} {caution(every)}{others}"
+    others = f"{withheld:,} are withheld, but " if withheld else ""
+    # What is believed has a promise of its own.
+    check = "So check each “Perhaps”." if belief else "Check answers there."
+    return (
+        f"The promise is for all together: of {_quote(worst)}, {others}{worst.errors:,} of "
+        f"{worst.answered:,} answered are wrong. {check}"
+    )
 
 
 def _worst(every: ByGroup) -> Group | None:

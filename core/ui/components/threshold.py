@@ -35,7 +35,7 @@ WORDS: Final = {
     "rows_all": "All",
     "rows_right": "Right answers",
     "rows_wrong": "Wrong answers",
-    "border": "limit λ {}: answered above, withheld below",
+    "border": "limit λ {}: withheld from here on",
     "open": "Inspect this question",
 }
 
