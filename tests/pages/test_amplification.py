@@ -106,8 +106,11 @@ def listed(page):
 
 
 def rows(curves):
-    """What is listed of curves."""
-    return [(f"{i}. {one.case.query}", *document.answers(one)) for i, one in enumerate(curves, 1)]
+    """What is listed of curves: under each answer, how probable it was, if that is known."""
+    return [
+        (f"{i}. {one.case.query}", *("\n".join(each).strip() for each in document.answers(one)))
+        for i, one in enumerate(curves, 1)
+    ]
 
 
 def kept(page):
@@ -212,7 +215,7 @@ def test_of_a_question_of_the_world_the_truth_is_proposed(app):
         assert bool(right(case.repeated)) == (fact.band is Band.MANY_ANSWERS)
         assert right(case.repeated) != right(case.answer)
         question, answer, _ = listed(app)[0]
-        assert question == f"1. {query}" and answer.startswith(f"{case.answer} (")
+        assert question == f"1. {query}" and answer.startswith(f"{case.answer}\n")
 
 
 def test_of_another_question_it_is_said_that_the_answers_are_of_the_one_before(app):

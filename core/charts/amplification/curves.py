@@ -53,10 +53,14 @@ LONGEST_END = 17
 _LETTER = 7  # pixels of a letter of a name, at most
 # Where a curve ends is its fate, in the words of its colours.
 MEANINGS = {
-    Fate.STAYS: f"ends above {ALIVE[1]:.0%}: leads",
+    Fate.STAYS: f"ends above {ALIVE[1]:.0%} (4 : 1): leads",
     Fate.ALIVE: "ends between: both alive",
-    Fate.GIVES_WAY: f"ends below {ALIVE[0]:.0%}: gives way",
+    Fate.GIVES_WAY: f"ends below {ALIVE[0]:.0%} (1 : 4): gives way",
 }
+# A telephone has room for neither how that is counted nor where.
+ON_A_PHONE = alt.ExprRef(
+    "width < 450 ? replace(replace(datum.is, / \\(.*\\)/, ''), 'ends ', '') : datum.is"
+)
 VALUES = (0, ALIVE[0], 0.5, ALIVE[1], 1)  # of an axis of shares
 TITLE_WIDTH = 22  # characters a line: what a fifth of the page has room for
 # One below the other, so that a telephone shows them.
@@ -385,7 +389,7 @@ def _fates(
     rows = [(_most(series), *bounds[each], _colours(palette)[each]) for each in Fate]
     edge = alt.Chart(pd.DataFrame(rows, columns=["t", "low", "high", "colour"]))
     layers = [
-        edge.mark_rule(size=6, opacity=0.35).encode(
+        edge.mark_rule(size=6, opacity=0.6).encode(
             x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=alt.Color("colour:N", scale=None)
         )
     ]
@@ -397,9 +401,9 @@ def _fates(
     ):
         at = pd.DataFrame({"t": [_most(series)], "at": [border], "is": [MEANINGS[each]]})
         words = alt.Chart(at).mark_text(
-            align="right", dx=-9, dy=dy, fontSize=12, color=palette.muted
+            align="right", dx=-9, dy=dy, fontSize=12, color=palette.muted, text=ON_A_PHONE
         )
-        layers.append(words.encode(x=x, y=alt.Y("at:Q"), text=alt.Text("is:N")))
+        layers.append(words.encode(x=x, y=alt.Y("at:Q")))
     return layers if named else layers[:1]
 
 

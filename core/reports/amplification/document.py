@@ -69,18 +69,27 @@ def names(curves: Sequence[Amplification]) -> list[str]:
 
 
 def _name(curve: Amplification) -> str:
-    answer, repeated = answers(curve)
+    answer, repeated = (f"{text}{before and f' ({before})'}" for text, before in answers(curve))
     return f"Q: {curve.case.query}  A: {answer} and, repeated, {repeated}"
 
 
-def answers(curve: Amplification) -> tuple[str, str]:
-    """Return a curve's answer and the repeated one, with their initial probabilities if known."""
+def answers(curve: Amplification) -> list[tuple[str, str]]:
+    """Return a curve's answer and the repeated one, each with how probable it was at first.
+
+    Of all answers, and of the two, which the curve is of; "" where that is not known.
+    """
     case, first = curve.case, curve.points[0]
     ours, theirs = first.log_likelihood_answer, first.log_likelihood_repeated
     if ours is None or theirs is None or first.repetitions:
-        return case.answer, case.repeated
-    before, again = (percent_in_short(math.exp(value)) for value in (ours, theirs))
-    return f"{case.answer} ({before})", f"{case.repeated} ({again})"
+        return [(case.answer, ""), (case.repeated, "")]
+    share = first.normalised_probability or 0.0
+    before, of_two, again, other = map(
+        percent_in_short, (math.exp(ours), share, math.exp(theirs), 1 - share)
+    )
+    return [
+        (case.answer, f"{before} of all, {of_two} of the two"),
+        (case.repeated, f"{again} of all, {other} of the two"),
+    ]
 
 
 def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:

@@ -25,7 +25,7 @@ MOST_DRAWS: Final = 32  # remembered: nearly everybody looks at the first
 EXAMPLES: Final[dict[str, Case]] = {
     "Known": Case("What is the capital of France?", "Paris", "Lyon"),
     "Half known": Case("What is the capital of New Zealand?", "Auckland", "Wellington"),
-    "Many answers": Case("Name a yellow fruit.", "Lemon", "Banana"),
+    "Many answers": Case("Name a yellow fruit.", "Banana", "Lemon"),
 }
 
 

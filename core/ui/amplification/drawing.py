@@ -7,6 +7,7 @@ import streamlit as st
 from core.reports.amplification import document
 from core.reports.amplification.words import (
     PROBABILITIES,
+    RULE,
     SHARES,
     meaning,
     remarks,
@@ -25,11 +26,7 @@ from core.ui.folds import fold
 from core.ui.glossary import TERMS
 from core.ui.model import name_in_use
 
-HEADINGS = (
-    "Question",
-    "Answer to test (probability before)",
-    "Repeated answer (probability before)",
-)
+HEADINGS = ("Question", "Answer to test (before repeating)", "Repeated answer (before repeating)")
 
 
 def answer(curve: Amplification) -> None:
@@ -47,7 +44,7 @@ def answer(curve: Amplification) -> None:
 
 def title() -> None:
     """Say what the curves are of."""
-    st.markdown(f"**{SHARES}**", help=TERMS["Normalised conditional probability"])
+    st.markdown(f"**{SHARES}**", help=f"{TERMS['Normalised conditional probability']} {RULE}")
 
 
 def pictures(amplifications: list[Amplification], scale: str) -> None:
@@ -71,8 +68,9 @@ def list_curves(
         for i, one in enumerate(amplifications):
             look = last_fate(one).name.lower()
             with st.container(key=f"curve_row_{i}_{look}"):
-                for cell in (f"{i + 1}. {one.case.query}", *document.answers(one)):
-                    st.text(cell)
+                st.text(f"{i + 1}. {one.case.query}")
+                for cell in document.answers(one):
+                    st.text("\n".join(filter(None, cell)))
                 if not saved:
                     _change(i, one, case)
 

@@ -20,7 +20,7 @@ from core.studies.amplification.curve import (
     Point,
     amplify,
 )
-from core.studies.amplification.fate import Fate, fate, last_fate, quartiles
+from core.studies.amplification.fate import ALIVE, Fate, fate, last_fate, quartiles
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.fakes import Counted, Turning
 from tests.hostile import TEXTS as HOSTILE
@@ -227,8 +227,12 @@ def test_the_edge_says_what_a_curve_that_ends_there_has_become():
         assert {fate((each["low"] + each["high"]) / 2): each["colour"] for each in parts} == COLOURS
         assert {fate(part["high"]) for part in parts} == {Fate.STAYS, Fate.ALIVE}
     for chart in (charts.curves(TURNS, "log", LIGHT), charts.bands(BANDS, LIGHT)):
-        assert set(charts.MEANINGS.values()) <= set(texts(drawn(chart)))
-    assert charts.MEANINGS[Fate.GIVES_WAY] == "ends below 20%: gives way"
+        assert set(charts.MEANINGS.values()) <= set(texts(drawn(chart.properties(width=600))))
+        on_a_phone = {"above 80%: leads", "between: both alive", "below 20%: gives way"}
+        assert on_a_phone <= set(texts(drawn(chart.properties(width=330))))
+    assert charts.MEANINGS[Fate.GIVES_WAY] == "ends below 20% (1 : 4): gives way"
+    low, high = (share / (1 - share) for share in ALIVE)
+    assert (low, high) == pytest.approx((1 / 4, 4))
 
 
 def legend_in(found):

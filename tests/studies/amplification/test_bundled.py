@@ -7,7 +7,10 @@ import pytest
 
 from core.studies.amplification import bundled
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, Case, amplify, grid
+from core.studies.amplification.fate import Fate, last_fate
 from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import usual_request
 from tests.fakes import Turning
 
 AGAIN = "the weights have changed: run python -m benchmarks.amplification --write"
@@ -36,6 +39,15 @@ def test_what_is_shipped_is_what_would_be_computed(embedded):
             assert dataclasses.astuple(one)[:4] == pytest.approx(
                 dataclasses.astuple(other)[:4], abs=SAME
             ), AGAIN
+
+
+def test_the_examples_test_what_the_model_would_answer(embedded):
+    """As Home and Inspection do, of the same questions."""
+    for case in EXAMPLES.values():
+        asked = usual_request(case.query, embedded.capabilities)
+        assert run(asked, embedded).verdict.answer == case.answer
+    curve = bundled.find(EXAMPLES["Many answers"], embedded, grid(embedded, 100))
+    assert last_fate(curve) is Fate.ALIVE
 
 
 def test_of_other_weights_or_another_model_nothing_is_used(embedded):
