@@ -211,6 +211,8 @@ def serving(
                 status, text = 404, _error("Not Found")
             elif models == "broken":
                 status, text = 500, _error("Internal error")
+            elif models == "forbidden":
+                status, text = 403, _error("Missing scopes: api.model.read")
             self.send_response(status)
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()

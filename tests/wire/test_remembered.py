@@ -106,6 +106,7 @@ def vllm(root):
         (llama_cpp("/m/a.gguf"), llama_cpp("/m/b.gguf"), "; /m/a.gguf, 96576768 bytes"),
         (llama_cpp("NAME", 7), llama_cpp("NAME", 8), "; 7 bytes"),
         (vllm("org/a"), vllm("org/b"), "; org/a"),
+        (vllm("NAME"), vllm("org/b"), "1ac1c069d137"),
     ],
 )
 def test_other_weights_behind_the_same_name_are_another_model(
@@ -123,7 +124,7 @@ def test_other_weights_behind_the_same_name_are_another_model(
         recalled = process(server.rest)
         monkeypatch.setattr(model, "LOOK_AGAIN", -1.0)  # as a minute later
         for each in (recalled, first, first):
-            with pytest.raises(OtherModelError, match="has other weights behind this name now"):
+            with pytest.raises(OtherModelError, match="tells the same of the weights"):
                 each.sample("Q: Name a bird. A:", 1)
         assert len(server.exchanges) == asked, "nobody asked the other model for an answer"
         assert process(server.rest).revision != first.revision
@@ -149,12 +150,14 @@ def test_an_ollama_tag_that_is_filled_anew_is_another_model(process):
         first = process(server.rest).revision
         assert first.endswith(f"; {'1f' * 6}")
         tags["models"][1]["digest"] = "2e" * 32
-        with pytest.raises(OtherModelError, match="has other weights"):
+        with pytest.raises(OtherModelError, match="tells the same of the weights"):
             process(server.rest).sample("Q: Name a mammal. A:", 1)
         assert process(server.rest).revision.endswith(f"; {'2e' * 6}")
 
 
-@pytest.mark.parametrize("models", ["none", "broken", {"data": [{"id": "b"}, {"id": "c"}]}])
+@pytest.mark.parametrize(
+    "models", ["none", "broken", "forbidden", {"data": [{"id": "b"}, {"id": "c"}]}]
+)
 def test_a_server_that_does_not_tell_its_weights_is_believed(models, process):
     with serving("none", models=models) as server:
         revision = process(server.rest).revision

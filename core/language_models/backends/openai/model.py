@@ -372,10 +372,17 @@ class OpenAICompatible(Scoring):
         self, abilities: OpenAIAbilities, path: str, body: replies.Reply, *, beside: bool = False
     ) -> replies.Reply:
         """Make a request by what is known; learn from a refusal of that."""
-        if abilities.weights and time.monotonic() - self._endpoint.last_look > LOOK_AGAIN:
-            if weights_of(self._service, self._model) != abilities.weights:
-                what = "has other weights behind this name now, or tells them no more. Open it anew"
-                raise self._forget(what)
+        if time.monotonic() - self._endpoint.last_look > LOOK_AGAIN:
+            weights = ""
+            try:
+                weights = weights_of(self._service, self._model)
+            except (TemporaryError, NeedsKeyError):
+                if abilities.weights:
+                    raise
+            if weights != abilities.weights:
+                raise self._forget(
+                    "no longer tells the same of the weights behind this name. Open it anew"
+                )
             self._endpoint.last_look = time.monotonic()
         try:
             reply = self._service.post(path, body, beside=beside)
