@@ -377,11 +377,10 @@ def caveat(inspection: Inspection) -> str | None:
     if rule.error is None or inspection.headline is not Headline.PERHAPS:
         return None
     if rule.error > LARGEST_ERROR:
-        why = "no smaller share could be certified for this model"
-        if not rule.origin.startswith(DEFAULT):  # a policy of one's own names a target of its own
-            why = f"“Believe it” takes {percent(LARGEST_ERROR)} at most"
+        believe = f"“Believe it” takes {percent(LARGEST_ERROR)} at most"
         of = f"{mark(rule)}Of such answers to questions like the labelled ones"
-        return f"{of}, up to {percent(rule.error)} are wrong: {why}."
+        sure = f"({percent(LEAST_CONFIDENCE)} sure)"
+        return f"{of}, up to {percent(rule.error)} are wrong {sure}: {believe}."
     if inspection.stands:
         return None
     if inspection.evidence.answers == 1:
