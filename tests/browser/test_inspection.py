@@ -61,6 +61,18 @@ def test_ask_and_read_the_verdict_and_reload(address, open_page):
     expect(verdict).to_have_text(said, use_inner_text=True)
 
 
+def test_a_browser_that_lets_pages_keep_nothing_shows_no_error(address, chromium):
+    """So do frames of another site, where cookies of such are blocked."""
+    page = chromium.new_page()
+    denied = "{ get() { throw new DOMException('denied', 'SecurityError') } }"
+    page.add_init_script(f"Object.defineProperty(window, 'sessionStorage', {denied})")
+    page.goto(f"{address}/inspection")
+    expect(verdict_of(page)).to_be_visible()
+    at_rest(page)
+    expect(page.get_by_text("Error")).to_have_count(0)
+    page.close()
+
+
 def test_a_question_is_completed_while_it_is_typed_and_asked_by_a_key_or_a_click(
     address, open_page
 ):

@@ -23,12 +23,11 @@ def test_whatever_else_a_browser_sends_is_none(said):
     assert name_of({"before": "x" * 501}) is None
 
 
-def test_who_signs_in_to_a_tab_does_not_find_what_another_typed_there(monkeypatch):
+def test_who_signs_in_to_a_tab_does_not_find_what_another_typed_or_chose_there(monkeypatch):
     places = []
-    monkeypatch.setattr(tab_memory, "remember", lambda place, *_, **__: places.append(place))
     for who in (None, "https://a.example ann", "https://a.example bob", None):
         monkeypatch.setattr(tab_memory, "person", lambda who=who: who)
-        tab_memory.remember_field("claims_text", 10)
+        places.append(tab_memory.place_of("model"))
     first, ann, bob, last = places
-    assert first == last == "claims_text" and len({first, ann, bob}) == 3
+    assert first == last == "model" and len({first, ann, bob}) == 3
     assert "ann" not in ann and "bob" not in bob

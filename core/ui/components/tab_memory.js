@@ -3,10 +3,12 @@
 
 export default function ({ data: [{ place, value, chosen, before }], setStateValue }) {
   const name = `believe_${place}`;
-  if (chosen) {
-    sessionStorage.setItem(name, value);
-    return;
+  let last = null;
+  try {
+    if (chosen) sessionStorage.setItem(name, value);
+    else last = sessionStorage.getItem(name);
+  } catch {
+    // The browser lets this page keep nothing, as in a frame of another site.
   }
-  const last = sessionStorage.getItem(name);
   if (last && last !== value && last !== before) setStateValue("before", last);
 }

@@ -21,6 +21,7 @@ def remember(place: str, value: str, *, chosen: bool, most: int, lines: bool) ->
     `chosen`: whether a person chose it in this session. `most`: characters, and `lines`: whether
     there may be several, of what is taken back.
     """
+    place = place_of(place)
     key = f"{place}_before_session"
     before = None if chosen else text_of(st.session_state.get(key), most, lines=lines)
     # In a list, for the reason that `registration` has.
@@ -30,19 +31,20 @@ def remember(place: str, value: str, *, chosen: bool, most: int, lines: bool) ->
 
 
 def remember_field(key: str, most: int) -> None:
-    """Have the tab remember what is typed in a field, and fill it in again; call it before it.
-
-    Where people sign in, each in the same tab has a text of their own.
-    """
+    """Have the tab remember what is typed in a field, and fill it in again; call it before it."""
     filled = f"{key}_is_filled"
     text = st.session_state.get(key) or ""
     chosen = bool(text) or filled in st.session_state
-    place = f"{key}_{sha256(who.encode()).hexdigest()[:12]}" if (who := person()) else key
-    before = remember(place, text, chosen=chosen, most=most, lines=True)
+    before = remember(key, text, chosen=chosen, most=most, lines=True)
     if chosen or before:
         st.session_state[filled] = True  # once emptied by a person, it stays empty
     if before:
         st.session_state[key] = before
+
+
+def place_of(name: str) -> str:
+    """Return where the tab keeps a text: who signs in to it has places of their own."""
+    return f"{name}_{sha256(who.encode()).hexdigest()[:12]}" if (who := person()) else name
 
 
 def text_of(value: Any, most: int, *, lines: bool) -> str | None:
