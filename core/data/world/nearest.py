@@ -101,6 +101,8 @@ _UNITS = frozenset(
         *("liters", "litres", "dollars", "euros"),
     ]
 )
+# Of "Who is Harry Potter's godfather?", what is asked for.
+_POSSESSION = re.compile(r"\W*(?:who|what)\b.*\w['’]s (?:\w+ )?(\w+)\W*", re.IGNORECASE)
 _OF_ANOTHER_KIND = KINDS_OF_THING - {"play"}  # asks for the music of a film, "does play" a sport
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
@@ -308,7 +310,7 @@ class _Index:
                 taught = self._wording(self._facts[owner], alike, weight)
                 similar = float(min(similarity[place], 1.0))
                 signs = foreign_signs(question, self._facts[owner])
-                missing = (*self._missing(words, alike, owner), *signs)
+                missing = (*self._missing(question, words, alike, owner), *signs)
                 otherwise: tuple[str, ...] = ()
                 if similar >= OFFERED:
                     otherwise = self._differences(question, owner)
@@ -316,8 +318,12 @@ class _Index:
                     otherwise += tuple(word for word in words if word not in self._number)
                 yield Nearest(self._facts[owner], taught, similar, missing, otherwise)
 
-    def _missing(self, words: tuple[str, ...], alike: Numbers, owner: int) -> tuple[str, ...]:
+    def _missing(
+        self, question: str, words: tuple[str, ...], alike: Numbers, owner: int
+    ) -> tuple[str, ...]:
         """Return what decides, and neither a fact nor its wordings hold."""
+        match = _POSSESSION.fullmatch(question)
+        possession = _distinct(match[1]) if match else ()
         around = self._around[self._asked_with[self._relation[owner]] > 0]
         names = np.flatnonzero(self._owner == owner)
         own = np.concatenate([around, *(self._words_of(int(each)) for each in names)])
@@ -327,7 +333,8 @@ class _Index:
             word
             for word, row, lack in zip(words, alike, lacks, strict=True)
             if not numbers_in([word]) <= numbers
-            or (lack and (self._decides(word, row) or self._is_other_unit(word, owner)))
+            or (lack and (word in possession or self._decides(word, row)))
+            or (lack and self._is_other_unit(word, owner))
         )
         of_many = () if self._facts[owner].plural else of_one_of_many(words)
         return (*missing, *of_many)

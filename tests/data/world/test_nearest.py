@@ -133,6 +133,7 @@ def test_yes_or_no_is_no_answer_of_the_world():
         ("What is 2 - 2?", "-"),
         ("boiling point of water in fahrenheit", "fahrenheit"),
         ("what band was freddie mercury in", "band"),
+        ("Who is Harry Potter's godfather?", "godfather"),
         ("what state is the grand canyon in", "state"),
         ("Who made the music of Jaws?", "music"),
         ("One state of the USA?", "one"),
