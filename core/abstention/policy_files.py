@@ -6,6 +6,7 @@ from typing import Final
 
 from core.abstention.codebook import codebook_from
 from core.abstention.policy import (
+    CAUTION,
     FORMAT,
     VERSION,
     Belief,
@@ -15,6 +16,7 @@ from core.abstention.policy import (
     policy_fields,
 )
 from core.abstention.proof import check_agreement, check_promise
+from core.codec import one_line
 
 MAX_BYTES: Final = 1_000_000  # of a policy's file: it takes some thousands
 
@@ -37,6 +39,12 @@ def from_json(text: str | bytes) -> Policy:
         ) from error
     check_promise(policy := policy_from_dict(content))
     return policy
+
+
+def caution_in(text: str | bytes) -> str | None:
+    """Return in which group a policy that `from_json` read does not hold, as `to_json` takes it."""
+    caution = json.loads(text).get(CAUTION)
+    return one_line(caution, 500) if isinstance(caution, str) else None
 
 
 def policy_from_dict(content: object) -> Policy:

@@ -162,7 +162,7 @@ def _policy(content: bytes) -> OpenedResult:
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
     promise = f"{NOT_VERIFIED}: {policy.in_short}"
-    payload = encode(policies.to_dict(policy), indent=2)
+    payload = policies.to_json(policy, policy_files.caution_in(content) or None)
     return OpenedResult("policy", *about(policy), promise, payload)
 
 

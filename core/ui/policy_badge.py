@@ -1,13 +1,12 @@
 """The policy in use on every page: in its address, and what it promises for the model in use."""
 
-import json
 from dataclasses import replace
 from typing import Final
 
 import streamlit as st
 
-from core.abstention.policy import CAUTION, GUARANTEES, Belief, Policy, PolicyError
-from core.abstention.policy_files import from_json
+from core.abstention.policy import GUARANTEES, Belief, Policy, PolicyError
+from core.abstention.policy_files import caution_in, from_json
 from core.codec import count_of, one_line
 from core.language_models.errors import ModelError
 from core.store.errors import StoreError, UnknownResultError
@@ -168,8 +167,8 @@ def policy_in(result: Result) -> tuple[Policy, str | None]:
     Raises `PolicyError` as `from_json` does, `StoreError` when nobody can say whose it is.
     """
     policy = from_json(result.payload)
-    caution = json.loads(result.payload).get(CAUTION)
+    caution = caution_in(result.payload)
     of_others = policy.from_file or not storage().results.exists(result.id)
-    if not isinstance(caution, str) or (of_others and not caution):
-        caution = None  # nobody here checked that another's holds in each
+    if of_others:  # nobody here checked that it holds in each
+        caution = caution or None
     return replace(policy, from_file=of_others), caution

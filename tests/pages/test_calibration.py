@@ -1188,13 +1188,14 @@ def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
     bring(app, to_json(replace(default_policy(), pipeline=None)))
     assert said(app, "This policy was calibrated on scores of unknown origin")
     assert app.button(key="use_uploaded").disabled
-    bring(app, to_json(entropy))
+    bring(app, to_json(entropy, "Not for “never seen”."))
     assert f"Not verified: {entropy.sentence}" in texts(app) and badges(app) == OPENING
     press(app, "use_uploaded")
     assert badges(app) == ["Policy in use", *OPENING[:-1]]
     assert said(app, f"Not verified: {entropy.in_short}")
     (saved,) = storage().results.search().results
     assert saved.outcome == f"Not verified: {entropy.in_short}"
+    assert app.session_state["policy_in_use_caution"] == "Not for “never seen”."
     page = session("calibration", saved=saved.id)
     assert "Not verified" in badges(page)
     press(page, "use_kept")  # which is the same

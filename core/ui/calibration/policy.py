@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError, to_json
-from core.abstention.policy_files import from_json
+from core.abstention.policy_files import caution_in, from_json
 from core.reports import result_files
 from core.reports.calibration.words import in_use_in_short
 from core.store.errors import StoreError
@@ -73,7 +73,7 @@ def bring() -> None:
         except (PolicyError, InvalidRequestError) as error:
             problem(str(error))
             return
-        _offer(replace(policy, from_file=True), "use_uploaded")
+        _offer(replace(policy, from_file=True), "use_uploaded", caution_in(content) or None)
 
 
 def reopen() -> None:
