@@ -410,5 +410,5 @@ def _figures(measured: RunMeasures, folder: Path, options: dict[str, Any]) -> li
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be made: {error.strerror}.") from error
     for path, picture in zip(paths, figures.values(), strict=True):
-        write(path, export.to_svg(picture.figure(question=results.run.manifest["model"])))
+        write(path, export.to_svg(picture.figure(question=words.beneath(results))))
     return [str(path) for path in paths]

@@ -25,7 +25,7 @@ from core.studies.evaluation.results import (
     share_right,
 )
 from core.studies.evaluation.row_table import QuestionPoints
-from core.studies.evaluation.rows import Match
+from core.studies.evaluation.rows import RIGHT_BY, Match
 from core.studies.evaluation.run_comparison import RunSide, SharedQuestions
 from core.studies.evaluation.saved_run import DIVERSE
 from core.studies.evaluation.score_comparison import (
@@ -185,6 +185,12 @@ def size(results: Results) -> str:
     questions = count_of(len(np.unique(results.questions)), "question")
     rows = count_of(len(results), "row")
     return questions if results.has_independent_rows else f"{rows} that ask {questions}"
+
+
+def beneath(results: Results) -> str:
+    """Return what a picture by itself is of: the model, how many questions, and who judges."""
+    model = one_line(results.run.pipeline.model, 40)
+    return f"{model}, {size(results)}, right by {RIGHT_BY[results.match]}"
 
 
 def never_taught(measured: RunMeasures) -> str:

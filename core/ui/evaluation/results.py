@@ -189,12 +189,12 @@ def many_right_answers(results: Results) -> None:
     label = "One threshold for one and for many right answers"
     fold(label, draw, key=FIGURE_6, icon=":material/bar_chart:")
     if pictures:
-        downloads.menu(partial(_picture_files, pictures))
+        downloads.menu(partial(_picture_files, pictures, words.beneath(results)))
 
 
-def _picture_files(pictures: Mapping[str, Picture]) -> None:
+def _picture_files(pictures: Mapping[str, Picture], beneath: str) -> None:
     for name, picture in pictures.items():
-        figures.as_files(name, picture)
+        figures.as_files(name, picture, beneath)
 
 
 def scatter(results: Results, pictures: dict[str, Picture]) -> None:
@@ -292,15 +292,15 @@ def _decisions(results: Results) -> None:
         picture = by_group(parts, policy.target_error, words.other_label(results.match))
         figures.show(picture, "results_groups")
         st.text(picture.caption)
-    downloads.menu(partial(_decision_files, decided, picture))
+    downloads.menu(partial(_decision_files, decided, picture, words.beneath(results)))
 
 
-def _decision_files(decided: PolicyDecisions, picture: Picture | None) -> None:
+def _decision_files(decided: PolicyDecisions, picture: Picture | None, beneath: str) -> None:
     downloads.download(
         "Decisions (CSV)", lambda: decisions_csv(decided), "evaluation_decisions.csv"
     )
     if picture:
-        figures.as_files("wrong_by_source", picture)
+        figures.as_files("wrong_by_source", picture, beneath)
 
 
 def _offers(results: Results) -> dict[str, Policy]:

@@ -89,7 +89,7 @@ def _files(measured: RunMeasures, pictures: Mapping[str, Picture], *, can_compar
             "evaluation_comparisons",
         )
     for name, picture in pictures.items():
-        figures.as_files(name, picture)
+        figures.as_files(name, picture, words.beneath(measured.results))
 
 
 def _table(measured: RunMeasures) -> None:
