@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy, own_direction
-from core.charts.line_labels import before_names
+from core.charts.line_labels import before_names, same_word
 from core.charts.shapes import FilledShape, Rows, Shape, records, shape
 from core.charts.theme import Palette, by, share
 from core.codec import limit_in_words
@@ -156,18 +156,19 @@ def risk_coverage_alt(curve: Curve, policy: Policy | None, moved: Policy | None 
 def groups(bins: Sequence[Bin], target: float, palette: Palette) -> FilledShape:
     """Wrong among the answered for each group, the most first, beside the target for all."""
     filled = sorted((b for b in bins if b.answered), key=lambda b: -b.error)
-    errors = [b.error for b in filled]
+    errors, names = [b.error for b in filled], [_group(b.name) for b in filled]
     highest = max(errors, default=0.0)
     rows = {
         "groups": records(
             rank=range(len(filled)),
-            group=[_group(b.name) for b in filled],
+            group=[name[same_word(names) :] for name in names],
             questions=[b.queries for b in filled],
             answered=[b.answered for b in filled],
             errors=[b.errors for b in filled],
             error=errors,
             at=[max(error, target) for error in errors],  # never across the dashed line
             label=[f"{_wrong(b)} of {b.answered}{_rest(b)}" for b in filled],
+            short=[f"{_wrong(b)} of {b.answered}" for b in filled],  # on a telephone
         ),
         "target": [{"α": target}],
     }
@@ -200,8 +201,9 @@ def _groups(palette: Palette) -> Shape:
             alt.Tooltip("error:Q", format=".1%", title="wrong among the answered"),
         ],
     )
-    words = base.mark_text(align="left", dx=4, color=palette.text).encode(
-        x=alt.X("at:Q"), text=alt.Text("label:N")
+    text = alt.ExprRef("width < 400 ? datum.short : datum.label")
+    words = base.mark_text(align="left", dx=4, color=palette.text, text=text).encode(
+        x=alt.X("at:Q")
     )
     limit = _target(palette).encode(x=alt.X("α:Q"))
     name = limit.mark_text(align="left", baseline="bottom", dx=-3, dy=-3, color=palette.text)

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.line_labels import before_names
+from core.charts.line_labels import before_names, same_word
 from core.charts.theme import Chart, Palette, contrast, theme
 from core.studies.evaluation.row_table import QuestionPoints
 from core.studies.evaluation.saved_run import DIVERSE
@@ -157,9 +157,6 @@ def scatter(points: QuestionPoints, palette: Palette) -> Chart:
         }
     )
     shapes = largest + [OTHERS] * (len(largest) < len(counts))
-    first = {name.partition(" ")[:2] for name in shapes}
-    # The word that all names begin with tells none apart.
-    alike = len("".join(*first)) if len(first) == 1 < len(shapes) else 0
     kinds = {"right": palette.diverging[0], "wrong": palette.diverging[2]}
     above = alt.Legend(orient="top")  # beside the sources, a phone has no room for it
     chosen = alt.selection_point(CHOSEN, fields=list(FIELDS), on="click", empty=False)
@@ -185,7 +182,7 @@ def scatter(points: QuestionPoints, palette: Palette) -> Chart:
                 legend=alt.Legend(
                     columns=COLUMNS,
                     labelLimit=NAME_WIDTH,
-                    labelExpr=f"slice(datum.label, {alike})",
+                    labelExpr=f"slice(datum.label, {same_word(shapes)})",
                     symbolFillColor=palette.muted,
                     symbolStrokeColor=palette.muted,
                 ),

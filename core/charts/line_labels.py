@@ -16,6 +16,12 @@ APART = 15  # pixels a line of a name
 LINE = 16  # characters of such a line: what a card has room for
 
 
+def same_word(names: Sequence[str]) -> int:
+    """Return how long the word is that all names begin with, which tells none apart; 0 if none."""
+    first = {name.partition(" ")[:2] for name in names}
+    return len("".join(*first)) if len(first) == 1 < len(names) else 0
+
+
 def before_names(room: int = ROOM) -> list[Any]:
     """Return the range of an axis that leaves room behind its end.
 

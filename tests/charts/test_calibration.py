@@ -254,6 +254,14 @@ def test_groups_are_the_studys_the_most_wrong_first():
     assert [text for text in texts(drawn(chart)) if text in names] == names
 
 
+def test_a_telephone_has_room_for_names_and_counts():
+    """Without the word that all groups begin with, and without what is withheld."""
+    bins = [Bin("world by heart", 5, 4, 1), Bin("world never seen", 3, 2, 2)]
+    narrow = texts(drawn(charts.groups(bins, 0.05, LIGHT)))
+    assert {"by heart", "never seen", "1 of 4", "2 of 2"} <= {*narrow}
+    assert charts.groups_alt(bins).startswith("world by heart: 1 of 4 answered wrong, 1 withheld")
+
+
 def test_rows_of_no_group_have_a_name():
     bins = [Bin("", 5, 4, 1), Bin("x", 3, 2, 0)]
     assert "(none)" in texts(drawn(charts.groups(bins, 0.05, LIGHT)))
