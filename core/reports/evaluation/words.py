@@ -30,6 +30,7 @@ from core.studies.evaluation.run_comparison import RunSide, SharedQuestions
 from core.studies.evaluation.saved_run import DIVERSE
 from core.studies.evaluation.score_comparison import (
     FEWEST_OF_A_KIND,
+    LEVEL,
     BestScore,
     ScoreComparison,
     lead,
@@ -448,6 +449,23 @@ def overlap(both: SharedQuestions) -> str:
         f"{sentence} Left out, for other answers count as right in the other run: "
         f"{count_of(len(others), 'question')} ({list_of(others, most=MOST_LEFT_OUT)})."
     )
+
+
+def which_run(of: RunSide) -> str:
+    """Return which run answers more rightly, and whose doubt is better, where that is shown."""
+    title = SCORES[of.score].title
+    less, more = map(percent, sorted((of.right_here, of.right_there)))
+    who = "This run" if of.right_here > of.right_there else "The other run"
+    right = (
+        f"{who} answers more rightly: {more} against {less}."
+        if of.chance < LEVEL
+        else f"Neither run is shown to answer more rightly: {more} against {less}."
+    )
+    if math.isnan(of.by.p_value):
+        return right
+    if of.by.is_significant:
+        return f"{right} {title} finds wrong answers better {'here' if of.by.better else 'there'}."
+    return f"{right} How well {title} finds wrong answers is not shown to differ."
 
 
 def side(of: RunSide, results: Results) -> str:

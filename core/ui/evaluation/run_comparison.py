@@ -89,6 +89,7 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
     both = memory_of(
         "shared_questions", results, partial(shared_questions, results, there), version
     )
+    outcome = st.container()
     st.text(words.overlap(both))
     st.text(
         f"What differs: {list_of(different, most=MOST_NAMED)}."
@@ -101,7 +102,11 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
     note_view(there, name="results_view_there")
     if len(both) < FEW:
         st.text("These are too few to compare the scores.")
-    _questions(both, () if len(both) < FEW else _scores(both))
+    sides = () if len(both) < FEW else _scores(both)
+    if sides:
+        with outcome, st.container(key="finding"):
+            st.text(words.which_run(sides[0]))
+    _questions(both, sides)
 
 
 def _complain(error: RunError, runs: Sequence[Run]) -> None:

@@ -120,6 +120,18 @@ def test_right_answers_and_measures_of_both(both, monkeypatch):
         "M.I. here and M.I. there: AUROC 0.75 against 0.25, difference 0.50; "
         "how much of that is chance is not known."
     )
+    neither = "Neither run is shown to answer more rightly: 50.0% against 50.0%."
+    assert words.which_run(side) == neither
+    more = replace(side, right_here=0.25, chance=0.04)
+    assert words.which_run(more) == "The other run answers more rightly: 50.0% against 25.0%."
+    alike = replace(side, by=replace(side.by, p_value=0.2, adjusted=0.2))
+    assert words.which_run(alike) == (
+        f"{neither} How well Mutual information finds wrong answers is not shown to differ."
+    )
+    better = replace(more, by=replace(side.by, p_value=0.01, adjusted=0.02))
+    assert words.which_run(better).endswith(
+        "25.0%. Mutual information finds wrong answers better here."
+    )
 
 
 def test_the_paired_bootstrap_draws_the_same_questions_of_both(tmp_path):

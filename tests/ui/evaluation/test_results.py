@@ -193,6 +193,7 @@ def test_two_runs_beside_each_other(runs):
     app = opened(runs / "one", {"the *other*": runs / "other"}, tab=BESIDE)
     assert said(app, "What differs: k = 4 there, 10 here.")
     assert said(app, "60 questions in both; 0 only in this run")
+    assert said(app, "Neither run is shown to answer more rightly: ")
     both = table(app, "here minus there")
     assert download(app, "Scores (CSV)") == download(app, "Questions (CSV)") == 1
     assert len(both) == len(SCORES) and all(cell.startswith("p = ") for cell in both["McNemar"])
