@@ -149,11 +149,11 @@ class Response:
 
     def __post_init__(self) -> None:
         """Make the text one that can be written, from whichever service or cache it comes."""
+        object.__setattr__(self, "text", TURNS.sub("", encodable(self.text)))
         if len(self.text) > (longest := longest_answer(self.limit)):
             object.__setattr__(self, "text", self.text[:longest].rstrip())
             object.__setattr__(self, "complete", False)
             object.__setattr__(self, "log_likelihood", None)  # that of the whole
-        object.__setattr__(self, "text", TURNS.sub("", encodable(self.text)))
 
     @property
     def overlong(self) -> bool:
