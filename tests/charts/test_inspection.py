@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.charts import export
+from core.charts import export, matrices
 from core.charts import inspection as charts
 from core.charts.theme import DARK, LIGHT
 from core.codec import no_more
@@ -70,9 +70,11 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing(palette):
     for inspection in INSPECTIONS.values() if palette is LIGHT else [INSPECTIONS[2]]:
         points = growth(inspection.recording)
         threshold = inspection.information_threshold
-        drawings = {which: charts.matrix(inspection, which, palette) for which in charts.MATRICES}
+        drawings = {
+            which: matrices.matrix(inspection, which, palette) for which in matrices.MATRICES
+        }
         drawings["doubt"] = charts.doubt_scale(inspection, EXAMPLES, palette)
-        drawings["clusters"] = charts.clusters(inspection, palette)
+        drawings["clusters"] = matrices.clusters(inspection, palette)
         drawings["told"] = charts.conditional_answers(conditional_rows(inspection), palette)
         drawings["growth"] = charts.growth(points, threshold, palette)
         check(drawings, palette)
@@ -82,18 +84,18 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing(palette):
 
 
 def test_joint_and_product_share_one_scale_of_colours(inspection):
-    joint, product = (charts.matrix(inspection, which, LIGHT) for which in ("joint", "product"))
+    joint, product = (matrices.matrix(inspection, which, LIGHT) for which in ("joint", "product"))
     assert scale_of(joint) == scale_of(product)
-    information, m = inspection.evidence.mutual_information, charts.MOST_CLUSTERS
+    information, m = inspection.evidence.mutual_information, matrices.MOST_CLUSTERS
     largest = max(information.joint[:m, :m].max(), information.product[:m, :m].max())
     assert scale_of(joint)["domain"] == [0, pytest.approx(largest)]
 
 
 def test_contributions_diverge_around_zero(inspection):
-    low, middle, high = scale_of(charts.matrix(inspection, "contribution", LIGHT))["domain"]
+    low, middle, high = scale_of(matrices.matrix(inspection, "contribution", LIGHT))["domain"]
     assert middle == 0
     assert -low == high > 0
-    m = charts.MOST_CLUSTERS
+    m = matrices.MOST_CLUSTERS
     largest = abs(inspection.evidence.mutual_information.contributions[:m, :m]).max()
     assert high == pytest.approx(max(largest, inspection.information_threshold / 4))
 
@@ -102,17 +104,17 @@ def test_a_small_contribution_is_pale_beside_a_large_one():
     """On a scale of its own, .05 nats of a fruit glowed like .36 of what is made up."""
 
     def strongest(inspection):
-        high = scale_of(charts.matrix(inspection, "contribution", LIGHT))["domain"][-1]
+        high = scale_of(matrices.matrix(inspection, "contribution", LIGHT))["domain"][-1]
         return abs(inspection.evidence.mutual_information.contributions).max() / high
 
     assert strongest(seen(6, knows)) < 0.1 < 0.3 < strongest(seen(6, copies))
 
 
-@pytest.mark.parametrize("which", charts.MATRICES)
+@pytest.mark.parametrize("which", matrices.MATRICES)
 def test_a_matrix_shows_the_likeliest_clusters_row_by_row(inspection, which):
     information = inspection.evidence.mutual_information
-    m = min(len(inspection.clusters), charts.MOST_CLUSTERS)
-    rows = rows_of(charts.matrix(inspection, which, LIGHT), "joint")
+    m = min(len(inspection.clusters), matrices.MOST_CLUSTERS)
+    rows = rows_of(matrices.matrix(inspection, which, LIGHT), "joint")
     assert [(row["row"], row["column"]) for row in rows] == [*np.ndindex(m, m)]
     names = [cluster.text for cluster in inspection.clusters[:m]]
     assert [(row["first"], row["second"]) for row in rows] == [*itertools.product(names, names)]
@@ -127,16 +129,16 @@ def test_a_matrix_shows_the_likeliest_clusters_row_by_row(inspection, which):
 
 
 def test_what_is_not_drawn_is_said():
-    assert charts.matrix_note(INSPECTIONS[10]) == ""
+    assert matrices.matrix_note(INSPECTIONS[10]) == ""
     drawn = INSPECTIONS[70].evidence.mutual_information.joint[:40, :40].sum()
-    note = charts.matrix_note(INSPECTIONS[70])
+    note = matrices.matrix_note(INSPECTIONS[70])
     assert "first 40 of 70" in note
     assert f"{drawn:.1%} of the joint" in note
 
 
 @pytest.mark.parametrize(("clusters", "fit"), [(2, True), (10, False)])
 def test_numbers_stand_in_the_cells_as_long_as_they_fit(clusters, fit):
-    layers = spec_of(charts.matrix(INSPECTIONS[clusters], "joint", LIGHT))["layer"]
+    layers = spec_of(matrices.matrix(INSPECTIONS[clusters], "joint", LIGHT))["layer"]
     assert ("text" in {layer["mark"]["type"] for layer in layers}) is fit
 
 
@@ -145,9 +147,9 @@ def test_axes_name_the_likeliest_first_whatever_the_alphabet_says(count):
     names = [f"{letter}nswer" for letter in "zaymbxcwd"[:count]]
     model = TableModel(names, falling(count), [falling(count)] * count)
     inspection = run(Request(QUERY, 200), model)
-    bars = export.to_svg(charts.clusters(inspection, LIGHT)).decode()
+    bars = export.to_svg(matrices.clusters(inspection, LIGHT)).decode()
     assert re.findall(r">(\wnswer)<", bars) == names
-    axes = export.to_svg(charts.matrix(inspection, "joint", LIGHT)).decode()
+    axes = export.to_svg(matrices.matrix(inspection, "joint", LIGHT)).decode()
     assert re.findall(r">(\wnswer)<", axes) == names * 2
 
 
@@ -320,11 +322,11 @@ def test_a_doubt_without_bounds_stands_at_the_end_of_the_scale():
 
 
 def test_clusters_have_their_share_of_all_probability_and_the_rest_is_not_sampled(inspection):
-    *rows, rest = rows_of(charts.clusters(inspection, LIGHT), "mass")
-    listed = inspection.clusters[: charts.MOST_BARS]
+    *rows, rest = rows_of(matrices.clusters(inspection, LIGHT), "mass")
+    listed = inspection.clusters[: matrices.MOST_BARS]
     assert [row["answer"] for row in rows] == [cluster.text for cluster in listed]
     assert [row["mass"] for row in rows] == [cluster.mass for cluster in listed]
-    assert rest["answer"] == charts.NOT_FOUND
+    assert rest["answer"] == matrices.NOT_FOUND
     assert rest["mass"] == pytest.approx(max(0, 1 - inspection.sampled_mass), abs=1e-9)
 
 
@@ -398,16 +400,16 @@ def hostile():
 
 def test_hostile_texts_are_data_and_nothing_else(hostile):
     expected = set(filter(None, HOSTILE))
-    rows = rows_of(charts.clusters(hostile, LIGHT), "mass")
-    assert {row["answer"] for row in rows} == expected | {charts.NOT_FOUND}
-    for which in charts.MATRICES:
-        chart = charts.matrix(hostile, which, LIGHT)
+    rows = rows_of(matrices.clusters(hostile, LIGHT), "mass")
+    assert {row["answer"] for row in rows} == expected | {matrices.NOT_FOUND}
+    for which in matrices.MATRICES:
+        chart = matrices.matrix(hostile, which, LIGHT)
         assert {row["first"] for row in rows_of(chart, "first")} == expected
         outside = json.dumps(spec_of(chart) | {"datasets": None}, ensure_ascii=False)
         assert not any(text in outside for text in expected)
 
 
 def test_hostile_texts_can_be_drawn(hostile):
-    for chart in (charts.clusters(hostile, LIGHT), charts.matrix(hostile, "joint", DARK)):
+    for chart in (matrices.clusters(hostile, LIGHT), matrices.matrix(hostile, "joint", DARK)):
         svg = export.to_svg(chart).decode("utf-8")
         assert only_text(svg) and "leak.png" in svg and "&lt;script" in svg

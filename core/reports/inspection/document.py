@@ -7,6 +7,7 @@ from typing import Final
 
 from core import prompts
 from core.charts import inspection as charts
+from core.charts import matrices
 from core.codec import no_more
 from core.data.world.nearest import NEAR
 from core.reports.inspection import words
@@ -146,17 +147,17 @@ def clusters(inspection: Inspection) -> Picture:
         f"{len(inspection.clusters)} different answers; the likeliest, “{display(first.text)}”, "
         f"has {first.mass:.0%} of all probability, and {rest:.0%} was not found."
     )
-    return Picture("Answers", alt, charts.clusters, (inspection,))
+    return Picture("Answers", alt, matrices.clusters, (inspection,))
 
 
 def matrix(inspection: Inspection, which: str) -> Picture:
     """Return a matrix of the arithmetic, one of `MATRICES`."""
-    title, number = charts.MATRICES[which], len(inspection.clusters)
+    title, number = matrices.MATRICES[which], len(inspection.clusters)
     alt = (
         f"{title}: a matrix of {number} by {number} answers. M.I. is "
         f"{inspection.evidence.mutual_information.value:z.3f} nats."
     )
-    return Picture(title, alt, charts.matrix, (inspection, which), half=True)
+    return Picture(title, alt, matrices.matrix, (inspection, which), half=True)
 
 
 def growth_picture(points: Sequence[GrowthPoint], threshold: float | None) -> Picture:
@@ -221,8 +222,8 @@ def _arithmetic(inspection: Inspection) -> list[Part]:
     """Return the matrices; of a single answer there is nothing to see in them."""
     if len(inspection.clusters) == 1:
         return []
-    pictures = [matrix(inspection, which) for which in charts.MATRICES]
-    note = charts.matrix_note(inspection)
+    pictures = [matrix(inspection, which) for which in matrices.MATRICES]
+    note = matrices.matrix_note(inspection)
     return [Part("The arithmetic", texts=[note] if note else [], pictures=pictures)]
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from core.charts.inspection import MATRICES, contribution_reach, shown, tables_of
+from core.charts.matrices import MATRICES, contribution_reach, shown, tables_of
 from core.reports.inspection.words import likelihoods
 from core.studies.inspection.inspection import Inspection
 from core.ui.components.registration import register

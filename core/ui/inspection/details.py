@@ -6,6 +6,7 @@ import streamlit as st
 
 from core import prompts
 from core.charts import inspection as charts
+from core.charts import matrices
 from core.language_models import true_false
 from core.reports.inspection import document as reports
 from core.reports.inspection import words
@@ -62,7 +63,7 @@ def _figures(inspection: Inspection) -> None:
         "doubt": reports.decisive_picture(inspection),
         "told": reports.conditional_answers(conditional_rows(inspection)),
         "clusters": reports.clusters(inspection),
-        **{which: reports.matrix(inspection, which) for which in charts.MATRICES},
+        **{which: reports.matrix(inspection, which) for which in matrices.MATRICES},
         "growth": reports.growth_picture(points, inspection.withholding_bound),
     }
     for name, picture in pictures.items():
@@ -184,8 +185,8 @@ def clusters(inspection: Inspection) -> None:
     draws = inspection.recording.request.draws
     if not counted:
         st.caption("Probabilities are the model’s own likelihoods, not counts of answers.")
-    if len(inspection.clusters) > charts.MOST_BARS:
-        st.text(f"The {charts.MOST_BARS} likeliest are shown; the table contains all.")
+    if len(inspection.clusters) > matrices.MOST_BARS:
+        st.text(f"The {matrices.MOST_BARS} likeliest are shown; the table contains all.")
     st.dataframe(
         {
             "answer": [charts.shown(c.text) for c in inspection.clusters],

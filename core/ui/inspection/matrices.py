@@ -4,7 +4,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.charts import inspection as charts
+from core.charts import matrices as charts
 from core.studies.inspection.inspection import Inspection
 from core.ui.components import matrices as component
 from core.ui.glossary import TERMS

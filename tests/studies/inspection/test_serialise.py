@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from core.charts import inspection as charts
+from core.charts import matrices
 from core.charts.theme import LIGHT
 from core.cli import _report as report
 from core.reports.inspection.words import outcome
@@ -445,9 +446,9 @@ def shown(inspection, *, charted=True):
         )
     if charted:
         charts.doubt_scale(inspection, (), LIGHT).to_dict(validate=False)
-        charts.clusters(inspection, LIGHT).to_dict(validate=False)
+        matrices.clusters(inspection, LIGHT).to_dict(validate=False)
         growth(recording, inspection.reading)
-    charts.matrix_note(inspection)
+    matrices.matrix_note(inspection)
     return recording.pairs, recording.complete, outcome(inspection)
 
 
