@@ -28,6 +28,7 @@ from core.studies.inspection.verdict import (
     SCORE,
     Decision,
     Headline,
+    digits_apart,
     largest_doubt,
     largest_that_stands,
     scale_end,
@@ -80,7 +81,7 @@ def doubt_scale(
         rows["line" if is_limit else "stairs"].append({"x": at, "y": up - 8})
     if value is not None:
         seen, solid = min(max(value, lowest), widest), min(max(certified, lowest), widest)
-        name = f"this question: {_number(value)}"
+        name = f"this question: {_number(value, digits(inspection))}"
         least = span / 40  # what the sign at its end leaves in sight
         if solid - lowest > least:
             rows["solid"] = [{"x": lowest, "end": solid, "y": 8, "low": 20}]
@@ -142,13 +143,13 @@ def _steps(
 
     What no doubt can lead to has no step; nothing is said of trust where none is served.
     """
-    rule, believed = inspection.verdict.rule, inspection.belief_limit
+    rule, believed, places = inspection.verdict.rule, inspection.belief_limit, digits(inspection)
     less, more = _SIDES if inspection.doubt_decides else _UNDECIDED
     perhaps = _PERHAPS if inspection.promises else f"{_PERHAPS}, no promise"
     is_perhaps = inspection.headline is Headline.PERHAPS
     if is_perhaps and believed is None:  # what it is, wherever below λ
         less = perhaps
-    limit = f"limit λ = {_number(rule.value)}" if rule else ""
+    limit = f"limit λ = {_number(rule.value, places)}" if rule else ""
     if border <= lowest:
         return [(border, f"{more} from {limit}")]
     if border >= widest:
@@ -157,7 +158,7 @@ def _steps(
     if not rule and is_perhaps and inspection.evidence.answers == 1:
         return [(lowest, less)]  # a single answer is kept to or not, whatever its M.I.
     if not rule and is_perhaps:
-        return [(lowest, f"{less} up to {_number(border)}"), *steps]
+        return [(lowest, f"{less} up to {_number(border, places)}"), *steps]
     if not rule:
         return [(lowest, "no limit λ is certified here"), (lowest, less), *steps]
     if believed is None:
@@ -168,23 +169,31 @@ def _steps(
         return [(lowest, f"{less} {than} {limit}"), *steps]
     if believed >= border:
         return [(lowest, f"{_BELIEVE} below {limit}"), *steps]
-    first = (lowest, f"{_BELIEVE} {belief_in_words(believed, inspection.evidence.answers)}")
+    first = (lowest, f"{_BELIEVE} {belief_in_words(believed, inspection.evidence.answers, places)}")
     if inspection.evidence.answers == 1:  # it is kept or it is not: no doubt lies between
         return [first, (border, f"{more} from {limit}")]
     return [first, (believed, f"{perhaps} below {limit}"), *steps]
 
 
-def belief_in_words(limit: float, answers: int) -> str:
+def digits(inspection: Inspection) -> int:
+    """Return how many digits tell the doubt from what it is compared with."""
+    rule, value = inspection.verdict.rule, inspection.compared_doubt
+    limit = rule.value if rule else inspection.information_threshold
+    believed = inspection.belief_limit if inspection.evidence.answers > 1 else None
+    return 3 if value is None else digits_apart(value, limit, believed)
+
+
+def belief_in_words(limit: float, answers: int, places: int = 3) -> str:
     """Return up to which doubt an answer is believed, and where that number comes from."""
     if answers == 1:
         return "at 0: told others, it keeps its answer"
     why = f", {A_TENTH}" if limit == largest_that_stands(answers) else ""
-    return f"up to {limit:.3f}{why}"
+    return f"up to {limit:.{places}f}{why}"
 
 
-def _number(doubt: float) -> str:
+def _number(doubt: float, places: int = 3) -> str:
     """Return nats as they stand on the scale of doubt."""
-    return f"{doubt:z.3f}".replace("-", "−").replace("inf", "∞")
+    return f"{doubt:z.{places}f}".replace("-", "−").replace("inf", "∞")
 
 
 def _zone(start: float, end: float, colour: str) -> dict[str, Any]:

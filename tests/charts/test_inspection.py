@@ -22,7 +22,14 @@ from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping_rule import growth
-from core.studies.inspection.verdict import CERTIFIED, WIDTH, DecisionRule, Headline, scale_end
+from core.studies.inspection.verdict import (
+    CERTIFIED,
+    WIDTH,
+    DecisionRule,
+    Headline,
+    largest_that_stands,
+    scale_end,
+)
 from core.uncertainty.scores import SCORES, Score
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.fakes import QUERY, TableModel, copies, falling, knows
@@ -173,6 +180,24 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
     assert (
         at == inspection.compared_doubt or at < inspection.compared_doubt > 5 * limit
     )  # beyond the scale
+
+
+@pytest.mark.parametrize("gap", [1e-4, -1e-4])
+def test_no_doubt_is_read_on_another_side_of_a_limit_than_it_lies(gap):
+    """No “0.581” is below a limit of “0.581”, and none above one up to which it is believed."""
+    inspection = read(run(Request(QUERY, 10), knows(2)).recording, rule=default_rule())
+    most = largest_that_stands(2)
+    for limit, doubt in ((0.5811 + gap, 0.5811), (0.5811, most - gap)):
+        rule = replace(inspection.verdict.rule, value=limit)
+        scores = inspection.scores | {"mutual_information": Score(doubt, doubt, "a")}
+        changed = replace(
+            inspection, scores=scores, verdict=replace(inspection.verdict, rule=rule, firm=True)
+        )
+        labels = " ".join(placed(charts.doubt_scale(changed, (), LIGHT)))
+        assert f"this question: {doubt:.5f}" in labels
+        beside = (most, limit)[doubt == 0.5811]
+        assert f"{beside:.5f}" in labels and f"{beside:.3f} " not in labels
+        assert f"{doubt:.5f}" in document.doubt(changed).alt
 
 
 def test_with_the_default_limit_every_scale_ends_alike():

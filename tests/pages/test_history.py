@@ -162,6 +162,13 @@ def test_words_and_kinds_find_results():
     assert titles(session("history", history_words="mammal")) == ["Name a mammal"]
 
 
+@pytest.mark.parametrize(("word", "side"), [("Perhaps", "<"), ("I don’t know", "≥")])
+def test_a_doubt_that_reads_as_the_limit_says_on_which_side_it_is(word, side):
+    came = f"{word} (0.581 nats, λ = 0.581, default policy: ≤ 5% wrong). A"
+    results().save("inspection", "", "Q?", "embedded", "[]", outcome=came)
+    assert listed(session("history"))[0][0]["doubt"] == f"0.581 {side} λ"
+
+
 UNTAUGHT = "I don’t know. Not near anything this model was taught."
 
 

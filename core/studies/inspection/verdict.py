@@ -273,7 +273,7 @@ class _About:
         doubt = self._doubt(name)
         if name == WEIGHTED:  # M.I. in it counts for what is certified, or known of its only answer
             doubt = raised_doubt(self.scores, name, self.others) or doubt
-        digits = 3 if f"{doubt:.3f}" != f"{limit:.3f}" else 5
+        digits = digits_apart(doubt, limit)
         measured = f"{SCORES[name].symbol} is {_display(name, doubt, digits)}"
         at_least = f"at least λ = {_display(name, limit, digits)}"
         close = " The doubt is near the limit." if _is_close(doubt, limit) else ""
@@ -394,6 +394,11 @@ class _About:
 _FOLLOWS = "What the model is told changes what it says, so it does not know."
 HENCE = ": hence “Perhaps”."
 MANY = 0.7  # nats of semantic entropy: above, a model has several answers; ln 2 are two alike
+
+
+def digits_apart(doubt: float, *limits: float | None) -> int:
+    """Return how many digits tell a doubt from each limit, so that no 0.581 lies below 0.581."""
+    return 5 if f"{doubt:.3f}" in {f"{limit:.3f}" for limit in limits if limit is not None} else 3
 
 
 def _is_close(doubt: float, limit: float) -> bool:

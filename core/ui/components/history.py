@@ -67,6 +67,10 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
     is_perhaps = came.stamp is STAMPS[Headline.PERHAPS]
     # What is wrong of all answered is said where that is the promise: “Believe it” has less.
     policy = came.policy.partition(":")[0] if is_usual and not is_perhaps else came.policy
+    is_withheld = came.stamp is STAMPS[Headline.ABSTAIN]
+    doubt = f"{came.doubt:.3f}" if is_usual and _is_measured(came) else doubt_of(came)
+    if doubt == f"{came.limit:.3f}":  # which it is beside, and not at
+        doubt += f" {'≥' if is_withheld else '<'} λ"
     return {
         "id": one.id,
         "title": one.title,
@@ -80,8 +84,8 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
         "policy": policy,
         "part": min(max(came.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(came) else None,
         "limit": came.limit / most,
-        "withheld": came.stamp is STAMPS[Headline.ABSTAIN],  # a rounded doubt may look like λ
-        "doubt": f"{came.doubt:.3f}" if is_usual and _is_measured(came) else doubt_of(came),
+        "withheld": is_withheld,  # a rounded doubt may look like λ
+        "doubt": doubt,
         "numbers": doubt_of(came),
         "why": came.why or NOT_SAVED * (is_usual and is_perhaps),
     }
