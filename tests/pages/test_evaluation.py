@@ -101,6 +101,13 @@ def test_opens_on_a_bundled_run_which_nobody_changes():
     assert said(page, f"embedded world (run).csv: {number} rows")
 
 
+def test_a_recorded_run_says_whose_answers_it_has():
+    page = session("evaluation", run="qwen_popular_questions", results="Rows")
+    assert said(page, "Recorded: Qwen2.5-Coder 1.5B, on ")
+    (about,) = said(page, "SHA-256 ")
+    assert "cc324af070c2…, in the form examples." in about and "Asked in the form" in about
+
+
 def test_before_a_run_it_says_what_the_embedded_model_never_learnt():
     rows = [
         {"question": "What is the capital of France?", "answers": ["Paris"]},

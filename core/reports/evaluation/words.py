@@ -160,7 +160,8 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
         none = "Use none: no doubt is shown to find the wrong answers."
         return [none, f"{name} leads: it {does} Chance alone would in 50%."]
     if of.rivals and of.is_largest:
-        return [f"{name} leads, but {_others(of.rivals)} may be as good.", f"It {does}"]
+        others = _others(of.rivals, len(ranking(measured)))
+        return [f"{name} leads, but {others} may be as good.", f"It {does}"]
     if of.rivals:
         above = [
             SCORES[each].title
@@ -175,10 +176,11 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
     return [f"Use {name}: its lead over every other is more than chance.", f"It {does}"]
 
 
-def _others(scores: Sequence[str]) -> str:
-    """Return the names of one or two scores; of more, how many."""
+def _others(scores: Sequence[str], among: int) -> str:
+    """Return the names of one or two scores of so many; of more, how many."""
     few = list_of([SCORES[each].title for each in scores], most=2)
-    return few if len(scores) <= 2 else f"{len(scores)} others"
+    many = "all others" if len(scores) == among - 1 else f"{len(scores)} others"
+    return few if len(scores) <= 2 else many
 
 
 def size(results: Results) -> str:

@@ -58,7 +58,8 @@ def _estimator(finding: Finding) -> Ruling:
     return Ruling(
         HELD,
         f"{k[first]:,} answers",
-        f"drawn at random bring the error below {cards.EXACT} nats, the line across",
+        f"drawn at random bring the error below {cards.EXACT} nats, the line across; a yes-or-no "
+        f"question has {np.log(2):.2f}",
         f"A verdict looks at the {LIKELIEST} likeliest instead: near its limit, ask for more.",
     )
 

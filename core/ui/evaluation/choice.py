@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.abstention.policy import Pipeline
 from core.codec import one_line
-from core.reports.evaluation.words import provenance
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.recorded_answers import provenance_of
 from core.studies.evaluation.run_folder import RunError
@@ -66,7 +65,7 @@ def choice(head: DeltaGenerator) -> tuple[ListedRun | None, Mapping[str, Run]]:
         )
     key = str(st.session_state[_CHOICE])
     if not listed[key].is_own and (of := provenance_of(key)):
-        st.text(provenance(of))
+        st.text(f"{of.sentence}.")
     others = {titles[other]: listed[other].run for other in keys if other != key}
     return listed[key], others
 

@@ -8,6 +8,8 @@ import streamlit as st
 from core.codec import count_of
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Usage
+from core.reports.evaluation.words import provenance
+from core.studies.evaluation.recorded_answers import provenance_of
 from core.studies.evaluation.resumption import QUESTIONS, questions_in, task_in
 from core.studies.evaluation.rows import USED, total_usage
 from core.studies.evaluation.run import Questions, RunOutcome, reading_in
@@ -67,11 +69,13 @@ def say_model(run: Run, introduction: str) -> None:
 
 
 def about_run(run: Run, state: State) -> None:
-    """Say what was read of the questions, and what the answers took of a service."""
+    """Say who answered, what was read of the questions, and what that took of a service."""
     with st.expander("About this run", icon=":material/menu_book:"):
         lines = [*reading_in(run.manifest), f"Asked in the form {run.manifest['form']}."]
         if system := run.manifest.get("system"):
             lines.append(f"System prompt: {system}")
+        if of := provenance_of(run.folder.name):
+            lines.insert(0, provenance(of))
         st.text("\n".join([*lines, *run.notes]))
     if state.used:
         st.text(f"Used for these rows: {spending(state.used, run.pipeline.model)}")

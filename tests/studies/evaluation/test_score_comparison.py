@@ -146,12 +146,11 @@ def dots(measured):
     return main, [each.score for each in rows if not each.is_shown]
 
 
-def alike(found, rng, signal, wrong=60):
-    """Three scores of the same answers that are equally good; so many are wrong."""
+def alike(found, rng, signal, wrong=60, several=(INFORMATION, ENTROPY, GREEDY)):
+    """Scores of the same answers that are equally good; so many are wrong."""
     results, correct = replace(found), np.arange(len(found)) >= wrong
-    three = (INFORMATION, ENTROPY, GREEDY)
     noise = dict.fromkeys(SCORES, np.full(len(found), math.nan))
-    noise |= {name: rng.normal(size=len(found)) - signal * correct for name in three}
+    noise |= {name: rng.normal(size=len(found)) - signal * correct for name in several}
     vars(results).update(doubts=noise, correct=dict.fromkeys(SCORES, correct))
     return results
 
@@ -174,6 +173,10 @@ def test_less_evidence_is_no_stronger_word(found):
     assert words.marks(equal).endswith(" chosen among 3. Rings: may be as good.")
     assert dots(equal) == (first, others)
     assert document.aurocs(equal).alt.count(", a ring") == 2
+    four = (INFORMATION, ENTROPY, GREEDY, "pair_covariance")
+    assert words.answer(measure_run(alike(found, rng, 1.0, several=four), 200))[0].endswith(
+        " leads, but all others may be as good."
+    )
     use, _ = words.answer(measure_run(alike(found, rng, 0.0), 200))
     assert use == "Use none: no doubt is shown to find the wrong answers."
     few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
