@@ -34,7 +34,8 @@ class TaughtPosition:
     near: bool = False  # whether the first of `offers` is likely to have been meant
     # Otherwise the taught questions that may have been meant, the likeliest first.
     offers: tuple[Offer, ...] = ()
-    nearest: tuple[Offer, ...] = ()  # and those that were compared, `offers` among them
+    # And all that are about as near as the nearest, `offers` among them.
+    nearest: tuple[Offer, ...] = ()
 
     @property
     def outside(self) -> bool:
@@ -50,11 +51,14 @@ def taught_position(query: str, model: str) -> TaughtPosition | None:
         return TaughtPosition(recognised=True)
     matches = nearest_questions(query)
     plausible = [match for match in matches if match.is_plausible]
+    # Half as near as another, it shares hardly a word: "a young whale" is no neighbour of a capital
+    least = max((match.similarity for match in matches), default=0.0) / 2
+    close = [match for match in matches if match.is_plausible or match.similarity >= least]
     return TaughtPosition(
         recognised=False,
         near=bool(plausible) and plausible[0].near,
         offers=tuple(map(_offer, plausible)),
-        nearest=tuple(map(_offer, matches)),
+        nearest=tuple(map(_offer, close)),
     )
 
 

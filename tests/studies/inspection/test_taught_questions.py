@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core.data.world import grading
+from core.data.world.nearest import nearest_questions
 from core.reports.inspection.words import about_training, beneath, outcome, served_sentence
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
@@ -55,7 +56,19 @@ def test_a_question_is_recognised_near_or_neither():
         made_up, *nearest = about_training(found)
         assert "made up, whatever its doubt" in made_up
         assert nearest[:1] == ["Nearest of what was taught, where 0.58 is near:"] * bool(nearest)
-        assert len(nearest[1:]) == len(found.nearest) == (3 if query == OUTSIDE else 0)
+        assert len(nearest[1:]) == len(found.nearest)
+        assert bool(found.nearest) is (query == OUTSIDE)
+
+
+@pytest.mark.parametrize(
+    ("query", "number"),
+    [("What is the capital of Zorvania?", 1), ("Who was the king of the United States?", 3)],
+)
+def test_a_question_that_shares_half_as_much_as_another_is_not_called_near(query, number):
+    """“What is the name of a young whale?” shares with a capital only how one asks."""
+    assert len(nearest_questions(query)) == 3
+    similar = [offer.similarity for offer in taught_position(query, WORLD_OF).nearest]
+    assert len(similar) == number and 2 * min(similar) >= max(similar)
 
 
 def test_what_is_surely_meant_is_asked_in_its_taught_words():
