@@ -22,10 +22,10 @@ from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping_rule import GrowthPoint
 from core.studies.inspection.taught_questions import TaughtPosition
 from core.studies.inspection.verdict import (
-    A_TENTH,
     CERTIFIED,
     INFORMED,
     SCORE,
+    TENTH,
     Decision,
     Headline,
     digits_apart,
@@ -165,7 +165,7 @@ def _steps(
         than = "below" if inspection.doubt_decides else "than"
         most = largest_doubt(inspection.scores, rule.score)
         if is_perhaps and lowest < most < border:  # whatever it does, it is served
-            steps.insert(0, (most, f"the most it can be here: {_number(most)}"))
+            steps.insert(0, (most, f"at most {_number(most)}, even if it only repeats"))
         return [(lowest, f"{less} {than} {limit}"), *steps]
     if believed >= border:
         return [(lowest, f"{_BELIEVE} below {limit}"), *steps]
@@ -187,7 +187,7 @@ def belief_in_words(limit: float, answers: int, places: int = 3) -> str:
     """Return up to which doubt an answer is believed, and where that number comes from."""
     if answers == 1:
         return "at 0: told others, it keeps its answer"
-    why = f", {A_TENTH}" if limit == largest_that_stands(answers) else ""
+    why = f", {TENTH} for {answers} answers" if limit == largest_that_stands(answers) else ""
     return f"up to {limit:.{places}f}{why}"
 
 
@@ -265,7 +265,7 @@ _LONGEST = 52  # characters that a telephone has room for
 BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
 _FOLLOWS = "how far it follows what it is told"
 _BELIEVE, _PERHAPS = "✓ Believe it", "≈ Perhaps"  # as on stamps
-_SIDES, _UNDECIDED = ("answered", "? I don’t know"), ("less doubt", "more doubt")
+_SIDES, _UNDECIDED = ("would be answered", "? I don’t know"), ("less doubt", "more doubt")
 
 
 def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:

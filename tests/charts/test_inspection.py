@@ -172,7 +172,9 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
     labels = placed(charts.doubt_scale(inspection, EXAMPLES, LIGHT))
     limit = inspection.verdict.rule.value
     few = inspection.samples_needed is not None
-    less, more = ("less doubt than", "more doubt") if few else ("answered below", "? I don’t know")
+    less, more = (
+        ("less doubt than", "more doubt") if few else ("would be answered below", "? I don’t know")
+    )
     assert labels[f"{less} limit λ = {limit:.3f}"] == 0
     assert labels[more] == limit
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
@@ -217,8 +219,9 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
         steps = {row["label"]: row["x"] for row in scale.rows["steps"]}
         if is_served:  # the rule, in the words of the stamps; darker as far as it is believed
             limit = inspection.verdict.rule.value
+            most = f"up to {believed:.3f}, 1/10 of the most for 2 answers"
             assert steps == {
-                f"{STAMPS[Headline.BELIEVE].label} up to {believed:.3f}, {charts.A_TENTH}": 0,
+                f"{STAMPS[Headline.BELIEVE].label} {most}": 0,
                 f"{STAMPS[Headline.PERHAPS].label} below limit λ = {limit:.3f}": believed,
                 STAMPS[Headline.ABSTAIN].label: limit,
             }
@@ -318,7 +321,7 @@ def test_a_limit_below_0_lies_on_the_scale_with_what_is_withheld_above_it(limit)
     labels, ends = placed(scale), scale.values
     assert ends["lowest"] < limit < 0 < ends["widest"]
     assert labels["? I don’t know"] == limit
-    assert labels[f"answered below limit λ = −{-limit:.3f}"] == ends["lowest"]
+    assert labels[f"would be answered below limit λ = −{-limit:.3f}"] == ends["lowest"]
     answers, withholds = rows_of(scale, "end")[:2]
     assert (answers["end"], withholds["x"]) == (limit, limit)
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))

@@ -204,7 +204,7 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
     ("question", "limit", "step"),
     [
         # A tenth of ln 6; a single one is kept or not.
-        ("Name a yellow fruit.", "0.179", "up to 0.179, 1/10 of the most possible"),
+        ("Name a yellow fruit.", "0.179", "up to 0.179, 1/10 of the most for 6 answers"),
         ("What is the capital of France?", "0", "at 0: told others, it keeps its answer"),
         ("Who invented the telephone?", None, ""),  # of two, λ is more than they can differ by
         ("What is the capital of New Zealand?", None, ""),  # withheld
@@ -230,7 +230,7 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
         at = {row["label"]: row["x"] for row in steps}
         most = seen.scores["semantic_entropy"].value  # of a model that repeats what it is told
         is_always_below = most < seen.verdict.rule.value
-        drawn = at.get(f"the most it can be here: {most:.3f}")
+        drawn = at.get(f"at most {most:.3f}, even if it only repeats")
         assert drawn == (pytest.approx(most) if is_always_below else None)
     assert limit is None or believes == [f"{STAMPS[Headline.BELIEVE].label} {step}"]
 

@@ -83,7 +83,6 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     if policy is None or policy.method != "ltt" or no_use(policy):
         return []
     from core.charts.calibration import number as in_words  # Altair takes long to load
-    from core.charts.inspection import A_TENTH
 
     limit = in_words(policy.threshold)  # which a λ that is moved by hand leaves where it is
     marks = MARKS[verdict.rule_of(policy).error is not None]
@@ -94,7 +93,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
-        rule = f"doubt ≤ {A_TENTH}; ≤ {percent(belief.target_error)} promised"
+        rule = f"doubt ≤ {verdict.A_TENTH}; ≤ {percent(belief.target_error)} promised"
         add(Headline.BELIEVE, believed, _of_them(errors, believed), rule)
     others = policy.answered - believed
     wrong = _of_them(policy.errors - errors, others)

@@ -23,7 +23,6 @@ from core.studies.inspection.quick_look import ANSWERS
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.taught_questions import TaughtPosition
 from core.studies.inspection.verdict import (
-    A_TENTH,
     CERTIFIED,
     DEFAULT,
     HENCE,
@@ -31,6 +30,7 @@ from core.studies.inspection.verdict import (
     LARGEST_ERROR,
     LEAST_CONFIDENCE,
     SCORE,
+    TENTH,
     Decision,
     DecisionRule,
     Headline,
@@ -176,7 +176,7 @@ def _tenth(inspection: Inspection) -> str | None:
     most = largest_that_stands(answers)
     if answers == 1 or max(each or 0.0 for each in seen) <= most:
         return None
-    return f"{most:.3f}, {A_TENTH}"
+    return f"{most:.3f}, {TENTH} for {answers} answers"
 
 
 def _grounds(rule: DecisionRule) -> str:

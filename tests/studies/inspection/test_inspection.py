@@ -227,7 +227,12 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
             "Even if it only repeated what it is told",
             "always below the limit: ",
         ),
-        (HALF, {}, "takes a doubt of at most 0.069, 1/10 of", "more than 0.069, 1/10 of the most"),
+        (
+            HALF,
+            {},
+            "takes a doubt of at most 0.069, 1/10 of",
+            "more than 0.069, 1/10 of the most for 2",
+        ),
         (
             HALF,
             {"score": "semantic_entropy", "value": 2.0},
