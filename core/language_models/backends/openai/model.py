@@ -66,7 +66,7 @@ from core.language_models.usage import CHARACTERS_A_TOKEN, Meter
 from core.settings import end_text
 
 TOP = 5  # likeliest next tokens; more is refused by some servers
-LOOK_AGAIN = 60.0  # seconds between two looks at the weights of a server that tells them
+LOOK_AGAIN = 60.0  # seconds between two looks at what a server tells of the weights
 
 
 ENDPOINTS: dict[tuple[str, str, str], Endpoint] = {}
