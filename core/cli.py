@@ -42,7 +42,7 @@ from core.reports.amplification.words import remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
 from core.reports.amplification.words import to_json as curves_to_json
 from core.reports.inspection import words
-from core.reports.result_files import FROM_FILE
+from core.reports.result_files import FROM_FILE, MARK
 from core.reports.text import table
 from core.store.errors import StoreError
 from core.store.results import MAX_BYTES
@@ -206,9 +206,11 @@ def inspect(
         if not as_json:
             click.echo(f"Not verified. {FROM_FILE}")
     asks = source is None and not recorded
-    click.echo(
-        serialise_inspection.to_json(inspection) if as_json else _report(inspection, untaught, asks)
-    )
+    if as_json:
+        mark = {} if source is None else {MARK: True}
+        click.echo(encode(serialise_inspection.to_dict(inspection) | mark))
+    else:
+        click.echo(_report(inspection, untaught, asks))
     if report is not None:
         from core.reports.inspection.document import (
             report as report_of,  # Altair takes long to load

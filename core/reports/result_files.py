@@ -35,7 +35,7 @@ FROM_FILE: Final = (
     "Opened from a file. Nobody checked that the model named here gave these answers."
 )
 _TEXT: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # in JSON; one that is cut, too
-_MARK: Final = "from_file"
+MARK: Final = "from_file"  # in JSON, of what was opened so
 _ANSWERS: Final = ("texts", "samples", "seconds", "text", "greedy", "others")
 _WORDS: Final = (
     *("recording", "model", "revision", "notes", "read_as", "calls", "purpose"),
@@ -95,14 +95,14 @@ def open_result(content: bytes) -> OpenedResult:
 
 def is_from_file(payload: str) -> bool:
     """Return whether a saved result came from a file."""
-    if _MARK not in payload:  # mostly; a question may have the word
+    if MARK not in payload:  # mostly; a question may have the word
         return False
     try:
         content = json.loads(payload)
     except ValueError:
         return False
     first = content[0] if isinstance(content, list) and content else content
-    return isinstance(first, dict) and first.get(_MARK) is True
+    return isinstance(first, dict) and first.get(MARK) is True
 
 
 def _inspection(content: bytes, document: dict[str, Any]) -> OpenedResult:
@@ -120,7 +120,7 @@ def _inspection(content: bytes, document: dict[str, Any]) -> OpenedResult:
             f"The answers of this inspection have more than {most:,} characters. {_ELSEWHERE}"
         )
     inspection = inspections.from_json(content)
-    whole = inspections.to_dict(inspection) | {_MARK: True}
+    whole = inspections.to_dict(inspection) | {MARK: True}
     return OpenedResult(
         "inspection",
         inspection.query,
@@ -180,7 +180,7 @@ def _curves(content: list[Any]) -> OpenedResult:
         )
     read = curves.all_from_json(_write(content))
     first = read[0]
-    whole = [to_dict(one) | {_MARK: True} for one in read]
+    whole = [to_dict(one) | {MARK: True} for one in read]
     outcome = f"{NOT_VERIFIED}: {verdict(first)}"
     return OpenedResult("amplification", first.case.query, first.model, outcome, encode(whole))
 
