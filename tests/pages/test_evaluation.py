@@ -93,7 +93,7 @@ def test_opens_on_a_bundled_run_which_nobody_changes():
     assert box.value == "embedded_world" and "(bundled)" in box.options[0]
     number = Run(folders()["embedded_world"]).finished_questions
     size = f"{number} questions, the 8 likeliest answers to each. Right means: the same as an "
-    assert said(page, f"{size}accepted answer. Calibration’s example is another draw.")
+    assert said(page, f"{size}accepted answer. Calibration’s example has rows of its own.")
     assert "calibrate_run" in keys(page) and not {"go_on", "delete_run"} & {*keys(page)}
     assert said(page, "300 questions, drawn at random of") and said(page, "on this machine.")
     page.button(key="calibrate_run").click().run()

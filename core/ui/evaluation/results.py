@@ -175,7 +175,7 @@ def _apart_from_example(pipeline: Pipeline) -> str:
         return ""
     answers = _answers_of(example)
     there = "" if answers == _answers_of(pipeline) else f", {answers} answers to each"
-    return f" Calibration’s example is another draw{there}."
+    return f" Calibration’s example has rows of its own{there}."
 
 
 KEY = "results_scatter"
