@@ -62,7 +62,7 @@ def test_ask_and_read_the_verdict_and_reload(address, open_page):
 
 
 def test_a_browser_that_lets_pages_keep_nothing_shows_no_error(address, chromium):
-    """So do frames of another site, where cookies of such are blocked."""
+    """So it is where all cookies are blocked."""
     page = chromium.new_page()
     denied = "{ get() { throw new DOMException('denied', 'SecurityError') } }"
     page.add_init_script(f"Object.defineProperty(window, 'sessionStorage', {denied})")

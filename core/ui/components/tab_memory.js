@@ -8,7 +8,7 @@ export default function ({ data: [{ place, value, chosen, before }], setStateVal
     if (chosen) sessionStorage.setItem(name, value);
     else last = sessionStorage.getItem(name);
   } catch {
-    // The browser lets this page keep nothing, as in a frame of another site.
+    // The browser lets pages keep nothing, as where all cookies are blocked.
   }
   if (last && last !== value && last !== before) setStateValue("before", last);
 }
