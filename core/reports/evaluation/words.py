@@ -209,7 +209,7 @@ def never_taught(measured: RunMeasures) -> str:
     if math.isnan(rest):
         return ""
     return (
-        f"Without {int(is_list.sum()):,} lists the model never learnt, "
+        f"Without {int(is_list.sum()):,} lists never taught, "
         f"{SCORES[of.score].title} reaches {rest:.0%}."
     )
 
@@ -221,7 +221,7 @@ def marks(measured: RunMeasures) -> str:
         return ""
     chosen = of.is_largest and among > 1
     wider = f", wider for the one chosen among {among}" * chosen
-    rings = " Rings: may be as good." if of.rivals else ""
+    rings = " Rings: perhaps as good, row by row." if of.rivals else ""
     return f"Lines: {CONFIDENCE:.0%} intervals{wider}.{rings}"
 
 

@@ -170,7 +170,7 @@ def test_less_evidence_is_no_stronger_word(found):
     names = " and ".join(SCORES[each].title for each in lead(equal).rivals)
     assert leads == f"{SCORES[first].title} leads, but {names} may be as good."
     assert pairs.startswith("It doubts a wrong answer more than a right one in ")
-    assert words.marks(equal).endswith(" chosen among 3. Rings: may be as good.")
+    assert words.marks(equal).endswith(" chosen among 3. Rings: perhaps as good, row by row.")
     assert dots(equal) == (first, others)
     assert document.aurocs(equal).alt.count(", a ring") == 2
     four = (INFORMATION, ENTROPY, GREEDY, "pair_covariance")
@@ -249,13 +249,13 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better():
     own = measured.interval(INFORMATION, "auroc")  # nobody chose it among these
     assert f"({own.lower:.0%} to {own.upper:.0%}), on 300 questions" in why
     assert re.search(r"embedded world\. \w.+ may lead by chance\.$", why)
-    assert words.marks(measured) == "Lines: 95% intervals. Rings: may be as good."
+    assert words.marks(measured) == "Lines: 95% intervals. Rings: perhaps as good, row by row."
     rings = [name for name in ranking(measured) if name in of.rivals]
     assert dots(measured) == (INFORMATION, rings)
     is_list = np.array([each.endswith("never taught") for each in results.sources])
     rest = auroc(results.doubts[INFORMATION][~is_list], results.correct[INFORMATION][~is_list])
     assert words.never_taught(measured) == (
-        f"Without 25 lists the model never learnt, Mutual information reaches {rest:.0%}."
+        f"Without 25 lists never taught, Mutual information reaches {rest:.0%}."
     )
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(results, 0))
