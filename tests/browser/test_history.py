@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.server import (
+    PHONE,
     at_rest,
     free_port,
     go_to,
@@ -89,6 +90,18 @@ def test_what_has_no_verdict_has_the_room_of_one(address, open_page):
         right = words["x"] + words["width"]
         assert abs(right - all_of_it["x"] - all_of_it["width"]) < 1
         assert (abs(words["x"] - title["x"]) < 1) is ends  # on a phone, one below the other
+
+
+def test_doubts_stand_one_below_the_other_under_the_name_of_their_scale(address, open_page):
+    for question in ("Who+wrote+Hamlet%3F", "first+president+of+usa%27s+wife"):
+        page = open_page(f"{address}/inspection?q={question}")
+        expect(page.locator(VERDICT)).to_be_visible()
+        at_rest(page)
+    page = open_page(f"{address}/history", **PHONE)
+    expect(page.get_by_text("doubt; dashed: limit λ")).to_be_visible()
+    tracks = [track.bounding_box() for track in page.locator(".doubt .track").all()]
+    assert len(tracks) > 1 and len({(box["x"], box["width"]) for box in tracks}) == 1
+    assert too_wide(page) <= 0
 
 
 USER_COOKIE = "_streamlit_user"  # as Streamlit calls it

@@ -141,6 +141,22 @@ def test_lanes_control_and_question_are_on_the_first_screen(address, open_page, 
         assert box["y"] >= 0 and box["y"] + box["height"] <= size["height"]
 
 
+def test_on_a_phone_the_challenge_breaks_no_line_and_a_track_is_as_wide_as_the_page(
+    address, open_page
+):
+    page = open_page(address, **PHONE)
+    all_drawn(page)
+    for words in page.locator(".plot :is(.name, .decision)").all():
+        box = words.bounding_box()
+        assert box["height"] < 25, words.inner_text()
+    for track, decision in zip(
+        page.locator(".plot .track").all(), page.locator(".plot .decision").all(), strict=True
+    ):
+        box, above = track.bounding_box(), decision.bounding_box()
+        assert box["width"] > 0.8 * PHONE["width"] and above["y"] + above["height"] <= box["y"]
+    assert too_wide(page) <= 0
+
+
 @pytest.mark.parametrize("width", [390, 720, 1000, 1024])
 def test_no_share_of_a_lane_is_cut(address, open_page, width):
     page = open_page(f"{address}/?own=Who+wrote+Hamlet%3F", width=width, height=900)
