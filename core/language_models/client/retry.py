@@ -340,14 +340,14 @@ class ConcurrencyLimit:
 
     A server of a desktop answers one request after the other: the eighth of eight that come
     together waits for seven. So after a time-out half as many are made at once, down to one, and a
-    request may take as long as the last one did for each of its texts, times its own texts and the
-    queue.
+    request may take as long as the last one did times the queue, and more the more texts it has
+    than that: with fewer it may take no less, where they are read together.
     """
 
     def __init__(self, at_once: int) -> None:
         self.at_once = at_once
         self._under_way = 0
-        self._each = 0.0  # seconds of a text of the last request, alone in the queue
+        self._last = 0.0, 1  # seconds of the last request, alone in the queue, and its texts
         self._changed = threading.Condition()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
@@ -376,11 +376,13 @@ class ConcurrencyLimit:
 
     def longest(self, texts: int = 1) -> float:
         """Seconds that a request may take in the queue as it is; 0 before the first reply."""
-        return min(ROOM * self._each * texts * max(self._under_way, 1), LONGEST_QUEUE)
+        seconds, before = self._last
+        more = max(texts / before, 1.0) * max(self._under_way, 1)
+        return min(ROOM * seconds * more, LONGEST_QUEUE)
 
     def clock(self, request: Callable[[], T], texts: int = 1) -> T:
         """Make a request of so many texts, and note how long it takes."""
         queue, began = max(self._under_way, 1), time.monotonic()
         result = request()
-        self._each = (time.monotonic() - began) / (queue * max(texts, 1))
+        self._last = (time.monotonic() - began) / queue, max(texts, 1)
         return result

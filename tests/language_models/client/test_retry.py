@@ -633,9 +633,9 @@ def test_a_request_of_many_texts_may_take_many_times_as_long(monkeypatch):
             return np.zeros((len(prompts), len(answers)))
 
     model = RetryingModel(Slow(copies(4), local=False))
-    for count in (3, 30):
+    for count in (3, 30, 1):  # one text may take what thirty did that were read together
         model.log_likelihoods([PROMPT] * count, ["Paris"])
-    assert waits == [60.0, retry.ROOM * 4.0 * 30]
+    assert waits == [60.0, retry.ROOM * 4.0 * 30, retry.ROOM * 4.0 * 30]
 
 
 def test_an_asker_who_goes_lets_no_more_be_asked_and_stops_nobody_else():
