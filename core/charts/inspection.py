@@ -130,7 +130,7 @@ def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
         rows["right"].append(_text(0.0, 31 + 38 * i, words, colour))
     if not taught.nearest:
         rows["right"] = [_text(0.0, 31, "No taught question is like it at all.", palette.text)]
-    title = "similarity to the nearest taught questions\n0: nothing in common, 1: the same words"
+    title = "similarity to a taught question\n0: nothing in common, 1: the same words"
     height = 4 + 38 * max(len(taught.nearest), 1)
     shape_of_it = _scale_of_doubt(height, 1, title, palette)
     return FilledShape(shape_of_it, rows, {"lowest": 0.0, "widest": 1.0})
@@ -143,7 +143,8 @@ def _steps(
 
     What no doubt can lead to has no step; nothing is said of trust where none is served.
     """
-    rule, believed, places = inspection.verdict.rule, inspection.belief_limit, digits(inspection)
+    rule, believed = inspection.verdict.rule, inspection.belief_limit
+    places = digits(inspection, border)
     less, more = _SIDES if inspection.doubt_decides else _UNDECIDED
     perhaps = _PERHAPS if inspection.promises else f"{_PERHAPS}, no promise"
     is_perhaps = inspection.headline is Headline.PERHAPS
@@ -169,26 +170,28 @@ def _steps(
         return [(lowest, f"{less} {than} {limit}"), *steps]
     if believed >= border:
         return [(lowest, f"{_BELIEVE} below {limit}"), *steps]
-    first = (lowest, f"{_BELIEVE} {belief_in_words(believed, inspection.evidence.answers, places)}")
+    first = (lowest, f"{_BELIEVE} {belief_in_words(inspection, believed)}")
     if inspection.evidence.answers == 1:  # it is kept or it is not: no doubt lies between
         return [first, (border, f"{more} from {limit}")]
     return [first, (believed, f"{perhaps} below {limit}"), *steps]
 
 
-def digits(inspection: Inspection) -> int:
-    """Return how many digits tell the doubt from what it is compared with."""
+def digits(inspection: Inspection, *limits: float | None) -> int:
+    """Return how many digits tell the doubt from these limits, of all that are drawn by default."""
     rule, value = inspection.verdict.rule, inspection.compared_doubt
-    limit = rule.value if rule else inspection.information_threshold
-    believed = inspection.belief_limit if inspection.evidence.answers > 1 else None
-    return 3 if value is None else digits_apart(value, limit, believed)
+    if not limits:
+        believed = inspection.belief_limit if inspection.evidence.answers > 1 else None
+        limits = (rule.value if rule else inspection.information_threshold, believed)
+    return 3 if value is None else digits_apart(value, *limits)
 
 
-def belief_in_words(limit: float, answers: int, places: int = 3) -> str:
+def belief_in_words(inspection: Inspection, limit: float) -> str:
     """Return up to which doubt an answer is believed, and where that number comes from."""
+    answers = inspection.evidence.answers
     if answers == 1:
         return "at 0: told others, it keeps its answer"
     why = f", {TENTH} for {answers} answers" if limit == largest_that_stands(answers) else ""
-    return f"up to {limit:.{places}f}{why}"
+    return f"up to {limit:.{digits(inspection, limit)}f}{why}"
 
 
 def _number(doubt: float, places: int = 3) -> str:

@@ -46,8 +46,8 @@ TERMS: Final[dict[str, str]] = {
     "average, at most one in ten calibrations on new labelled data breaks it.",
     "Coverage": "The share of all questions that are answered; the paper calls it recall.",
     "Doubt": "How little to trust an answer: it is given below the limit λ, withheld from λ on. "
-    "Usually it is mutual information, M.I.: how much an answer that the model is told changes the "
-    "next one, in nats, of which 0.69 are one yes-or-no question.",
+    "Usually it is mutual information, M.I.: how much being told an answer changes the next one, "
+    "in nats, of which 0.69 are one yes-or-no question.",
     "Embedded model": "The small transformer that comes with this program. It was trained on a "
     "world of facts whose truth is known, so that every claim can be checked. It is an "
     "instrument, not an assistant.",

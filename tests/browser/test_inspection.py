@@ -164,6 +164,21 @@ def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
     assert b"<svg" in downloaded(page, "SVG", exporting(page))
 
 
+def test_a_phone_shows_all_of_the_help_wherever_it_is_opened(address, open_page):
+    page = open_page(f"{address}/inspection?q=Name+a+yellow+fruit.", **PHONE)
+    sign = page.locator(".st-key-verdict").get_by_test_id("stTooltipIcon").first
+    help = page.get_by_test_id("stTooltipContent")
+    for place in ("end", "center", "start"):
+        sign.evaluate("(each, block) => each.scrollIntoView({ block })", place)
+        sign.hover()
+        expect(help).to_contain_text("Can’t tell yet")
+        assert help.evaluate("(each) => each.scrollHeight <= each.clientHeight")
+        box = help.bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= PHONE["height"], (place, box)
+        page.mouse.move(0, 0)
+        expect(help).to_have_count(0)
+
+
 def test_the_verdict_is_in_sight_on_a_phone_and_the_page_is_short(address, open_page):
     """Half of what the page was tall: 4,400 pixels on a desktop, 7,000 on a phone."""
     page = open_page(f"{address}/inspection?q={quote(YELLOW)}", **PHONE)

@@ -197,7 +197,8 @@ def test_no_doubt_is_read_on_another_side_of_a_limit_than_it_lies(gap):
         )
         labels = " ".join(placed(charts.doubt_scale(changed, (), LIGHT)))
         assert f"this question: {doubt:.5f}" in labels
-        beside = (most, limit)[doubt == 0.5811]
+        beside, other = (limit, most) if doubt == 0.5811 else (most, limit)
+        assert f"{other:.3f}" in labels and f"{other:.5f}" not in labels
         assert f"{beside:.5f}" in labels and f"{beside:.3f} " not in labels
         assert f"{doubt:.5f}" in document.doubt(changed).alt
 

@@ -110,16 +110,15 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
         certified = inspection.certified_bound if score in charts.BOUNDED else None
         of_them = f", {no_more(certified)} of them certified" if certified else ""
         limit, where = inspection.belief_limit, "no λ is certified here"
-        digits = charts.digits(inspection)
         if rule is not None:
             side = "at least" if value >= rule.value else "below"
-            where = f"that is {side} λ = {rule.value:.{digits}f}"
+            where = f"that is {side} λ = {rule.value:.{charts.digits(inspection, rule.value)}f}"
             if not inspection.doubt_decides:
                 where += ", but does not decide here"
-        number = f"{value:.{digits}f} {SCORES[score].doubt_unit}".rstrip()
+        number = f"{value:.{charts.digits(inspection)}f} {SCORES[score].doubt_unit}".rstrip()
         alt = f"The doubt is {number} by {SCORES[score].symbol}{of_them}; {where}."
         if limit is not None:
-            how = charts.belief_in_words(limit, inspection.evidence.answers, digits)
+            how = charts.belief_in_words(inspection, limit)
             alt = f"{alt} “{words.STAMPS[Headline.BELIEVE].words}” {how}."
     return Picture(f"{words.mark(rule)}Doubt", alt, charts.doubt_scale, (inspection, references))
 
