@@ -164,6 +164,16 @@ def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
     assert b"<svg" in downloaded(page, "SVG", exporting(page))
 
 
+def test_of_two_answers_what_stands_in_the_cells_adds_up_to_what_stands_above(address, open_page):
+    page = open_page(f"{address}/inspection?q=What+is+the+state+capital+of+Nevada%3F")
+    cells = page.get_by_role("grid", name="Contribution").locator(".cell")
+    expect(cells).to_have_count(4)
+    total = sum(float(text.replace("−", "-")) for text in cells.all_inner_texts())
+    heading = page.get_by_role("heading", name="Mutual information").inner_text()
+    assert total == pytest.approx(float(re.search(r"\d\.\d+", heading)[0]), abs=0.02)
+    assert "" not in page.get_by_role("grid", name="Joint").locator(".cell").all_inner_texts()
+
+
 def test_a_phone_shows_all_of_the_help_wherever_it_is_opened(address, open_page):
     page = open_page(f"{address}/inspection?q=Name+a+yellow+fruit.", **PHONE)
     sign = page.locator(".st-key-verdict").get_by_test_id("stTooltipIcon").first
