@@ -170,7 +170,7 @@ def test_of_two_answers_what_stands_in_the_cells_adds_up_to_what_stands_above(ad
     expect(cells).to_have_count(4)
     total = sum(float(text.replace("−", "-")) for text in cells.all_inner_texts())
     heading = page.get_by_role("heading", name="Mutual information").inner_text()
-    assert total == pytest.approx(float(re.search(r"\d\.\d+", heading)[0]), abs=0.02)
+    assert total == pytest.approx(float(re.search(r"\d\.\d+", heading)[0]), abs=0.0025)
     assert "" not in page.get_by_role("grid", name="Joint").locator(".cell").all_inner_texts()
 
 

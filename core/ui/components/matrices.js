@@ -3,7 +3,7 @@
 const NUMBERED = 7; // answers, for which numbers fit into the cells
 const LABELLED = 24; // answers, for which rows and columns can be named
 const LONGEST = 60; // letters above a column, on three lines
-const SMALL = 0.05; // below it, contributions have a third digit
+const SMALL = 0.05; // below it, contributions have a third digit; and where they are few
 const LEAST = 0.25; // of the largest contribution: a smaller one is a colour alone
 const FEW = 3; // answers, up to which every cell has its number: one adds them up
 const CELL = 44, LARGEST = 48, BESIDE = 36, SINGLE = 600; // pixels; for a mouse, all three may stand beside
@@ -117,7 +117,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
 
   function short(value, key) {
     if (key !== "contribution") return value >= 0.005 ? `${Math.round(100 * value)}%` : m > FEW ? "" : "< 1%";
-    const digits = most < SMALL ? 3 : 2;
+    const digits = m <= FEW || most < SMALL ? 3 : 2;
     if (Math.abs(value) < (m > FEW ? LEAST * most : 0.5 / 10 ** digits)) return "";
     return signed(value, digits).replace(/^([+−]?)0\./, "$1.");
   }
