@@ -68,6 +68,24 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     assert home.prepared_lanes() is home.prepared_lanes()  # for all who come
 
 
+@pytest.mark.parametrize(
+    ("headline", "doubt", "limit", "words"),
+    [
+        (Headline.PERHAPS, 0.5805, 0.5841, "doubt 0.581 < 0.584"),
+        (Headline.PERHAPS, 0.58051, 0.58092, "doubt 0.58051 < 0.58092"),
+        (Headline.ABSTAIN, 0.5834, 0.5809, "doubt 0.583 ≥ 0.581"),
+        (Headline.BELIEVE, 0.1781, 0.1792, "doubt 0.178 ≤ 0.179"),
+        (Headline.BELIEVE, 0.0, 0.0, "doubt 0.00"),
+    ],
+)
+def test_a_lane_says_no_doubt_that_reads_as_what_it_is_compared_with(
+    content, headline, doubt, limit, words
+):
+    session("home")
+    beside = replace(home.prepared_lanes()[1], headline=headline, doubt=doubt, limit=limit)
+    assert lanes.doubt_in_words(beside) == words
+
+
 def test_the_challenge_has_the_lanes_doubts_and_judgements(content):
     session("home")
     cases = content["challenge"]["cases"]

@@ -397,9 +397,12 @@ HENCE = ": hence “Perhaps”."
 MANY = 0.7  # nats of semantic entropy: above, a model has several answers; ln 2 are two alike
 
 
-def digits_apart(doubt: float, *limits: float | None) -> int:
+def digits_apart(doubt: float, *limits: float | None, least: int = 3) -> int:
     """Return how many digits tell a doubt from each limit, so that no 0.581 lies below 0.581."""
-    return 5 if f"{doubt:.3f}" in {f"{limit:.3f}" for limit in limits if limit is not None} else 3
+    for digits in (least, 3):
+        if f"{doubt:.{digits}f}" not in {f"{x:.{digits}f}" for x in limits if x is not None}:
+            return digits
+    return 5
 
 
 def _is_close(doubt: float, limit: float) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from core.codec import one_line
 from core.reports.inspection.words import MARKS
 from core.studies.home import TIMES, Course, Lane
-from core.studies.inspection.verdict import Headline
+from core.studies.inspection.verdict import Headline, digits_apart
 from core.ui.components.registration import nothing, one_of, register
 from core.ui.glossary import KEY
 
@@ -66,7 +66,7 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
             "words": stamp.words,
             "when": KEY[stamp.label],
         },
-        "doubt": _doubt(lane),
+        "doubt": doubt_in_words(lane),
         "why": _why(lane),
     }
 
@@ -81,15 +81,16 @@ def own_answer(lane: Lane) -> str:
     return MADE_UP if conceals(lane) else lane.own
 
 
-def _doubt(lane: Lane) -> str:
+def doubt_in_words(lane: Lane) -> str:
     """Return the doubt beside what it is compared with; a single answer is kept, or it is not."""
     if lane.doubt is None or lane.limit is None:
         return ""
     sign = "≥" if lane.doubt >= lane.limit else "<"
     if lane.headline is Headline.BELIEVE:
         sign = "≤" if lane.limit else ""
-    against = f" {sign} {lane.limit:.2f}" if sign else ""
-    return f"doubt {lane.doubt:.2f}{against}".replace("-", "−")
+    digits = digits_apart(lane.doubt, lane.limit if sign else None, least=2)
+    against = f" {sign} {lane.limit:.{digits}f}" if sign else ""
+    return f"doubt {lane.doubt:.{digits}f}{against}".replace("-", "−")
 
 
 def _why(lane: Lane) -> str:
