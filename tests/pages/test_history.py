@@ -162,6 +162,20 @@ def test_words_and_kinds_find_results():
     assert titles(session("history", history_words="mammal")) == ["Name a mammal"]
 
 
+@pytest.mark.parametrize(
+    ("model", "in_short"),
+    [
+        ("gguf:/home/me/models/Qwen.gguf", "gguf:Qwen.gguf"),
+        (r"gguf:C:\models\Qwen.gguf", "gguf:Qwen.gguf"),
+        ("openai:org/model@https://x.example/v1", "openai:org/model@https://x.example/v1"),
+    ],
+)
+def test_a_file_of_a_model_is_named_without_its_folders(model, in_short):
+    results().save("inspection", "", "Q?", model, "[]", outcome="Perhaps. A")
+    (((row,),),) = (listed(session("history")),)
+    assert (row["model"], row["model_in_short"]) == (model, in_short)
+
+
 @pytest.mark.parametrize(("word", "side"), [("Perhaps", "<"), ("I don’t know", "≥")])
 def test_a_doubt_that_reads_as_the_limit_says_on_which_side_it_is(word, side):
     came = f"{word} (0.581 nats, λ = 0.581, default policy: ≤ 5% wrong). A"

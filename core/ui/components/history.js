@@ -22,9 +22,9 @@ function draw(root, { groups, words, now }, send, setState) {
     const at = new Date(result.at);
     const about = [clock(at)];
     if (older === undefined) about.unshift(day(at)); // beneath another of any day
-    if (models.size > 1) about.unshift(result.model);
+    if (models.size > 1) about.unshift(result.model_in_short);
     if (result.icon !== "search") about.unshift(result.kind);
-    const meta = element("div", { class: "meta" },
+    const meta = element("div", { class: "meta", title: result.model },
       element("span", { class: "icon", role: "img", "aria-label": result.kind, translate: "no" }, result.icon), about.join(" · "));
     if (older) meta.append(" · ", fold(older, result.times));
     return element("div", { class: "result" }, box,

@@ -1,5 +1,6 @@
 """Saved results as rows: what was asked, what came of it, when, and of which model."""
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Final
@@ -25,6 +26,7 @@ WORDS: Final = {
 SCALE: Final = "doubt; dashed: limit{}"
 NATS: Final = "nats"
 TIMES: Final = "asked {} times"
+FOLDERS: Final = re.compile(r"^gguf:.*[/\\]")  # of a file on this machine: nobody else has them
 NOT_SAVED: Final = "open it to see why"  # of what earlier versions saved
 #: Of each kind its name, and the icon that its page has in the navigation.
 KINDS: Final = {
@@ -77,6 +79,7 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
         "icon": icon,
         "kind": kind,
         "model": one.model,
+        "model_in_short": FOLDERS.sub("gguf:", one.model),
         "at": one.created_at.isoformat(),
         "times": TIMES.format(times),
         "came": came.came,
