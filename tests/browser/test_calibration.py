@@ -164,7 +164,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     go_to(page, "Inspection")
     expect(in_use).to_contain_text(policy.in_short)
     expect(page.locator(".st-key-verdict")).to_contain_text(
-        re.compile(rf"M\.I\. in nats.*λ = {FOUND}")
+        re.compile(rf"M\.I\.\) in nats.*λ = {FOUND}")
     )
 
     go_to(page, "Calibration")
