@@ -5,13 +5,15 @@ from typing import Final
 import streamlit as st
 
 from core.data.world.nearest import NEAR
+from core.studies.inspection.verdict import LARGEST_ERROR
 
 #: The key of the verdicts: of each word, when it is said, the same wherever one asks.
 KEY: Final[dict[str, str]] = {
     "✓ Believe it": "The doubt is at most 1/10 of the most possible (ln m for m answers); a single "
     "answer is kept at least 50% of the time, told others. It has a promise of its own.",
     "≈ Perhaps": "The doubt is below the limit λ, but larger; or even a model that only repeats "
-    "what it is told stays below it; or the words were not taught. Promised with “Believe it”.",
+    "what it is told stays below it; or the words were not taught; or more than "
+    f"{LARGEST_ERROR:.0%} may be wrong. The promise is of all that is served.",
     "≈ Perhaps, no promise": "The doubt is small, but nothing promises how many such answers are "
     "wrong.",
     "? I don’t know": "The doubt is λ or more, or nothing near was taught. The answer is withheld.",
@@ -98,7 +100,8 @@ TERMS: Final[dict[str, str]] = {
     "Number of answers k": "How many answers are drawn, or how many of the likeliest are "
     "compared at most, 1 to 300. More answers show more of what the model might say.",
     "Pair covariance": "How much more often the same answer comes twice in a row than by chance. "
-    "High means that the model repeats the answer in the prompt.",
+    "High means that the model repeats the answer in the prompt. It decides for Qwen2.5-Coder, as "
+    "recorded.",
     "Policy": "A threshold for one score, its guarantee, and the only pipeline (model, prompt, "
     "settings) for which it holds.",
     "Price list": "How much is answered for each of seven targets. They are tested as one family, "
@@ -131,8 +134,8 @@ TERMS: Final[dict[str, str]] = {
     "Temperature": "How freely answers are drawn, 0.05 to 2: a low value favours the likeliest. "
     "Likelihoods are always at temperature 1; counts are at this temperature.",
     "Threshold λ": "Believe abstains when the doubt is at least λ, or the confidence at most λ. "
-    "The default was certified on questions of the embedded model’s world, for its default "
-    "settings; Calibration finds others.",
+    "A default was certified on labelled answers of one model, for its default settings; "
+    "Calibration finds others.",
     "Tokens of an answer": "An answer is cut after so many tokens; a line break ends it, too. The "
     "default thresholds hold for 32.",
     "Weighted doubt": "Mutual information plus a fixed part of two other doubts, in nats: that of "

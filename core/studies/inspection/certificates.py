@@ -39,7 +39,7 @@ def default_policies(model: str = EMBEDDED) -> dict[str, Policy | None]:
     """Return the bundled policy of every score, by the keys of `SCORES`.
 
     All of a model are certified on the same questions for the same error and confidence; None
-    where a score could not be: by it, one would never answer.
+    where a score could not be, or was not chosen (`QWEN`): by it, one would never answer.
     """
     content: dict[str, Any] = json.loads(policies_file(model).read_text(encoding="utf-8"))
     return {name: policy_from_dict(content[name]) if content[name] else None for name in SCORES}

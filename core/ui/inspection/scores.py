@@ -37,7 +37,7 @@ def scores(inspection: Inspection) -> None:
         alt="Every score with its value, the answer it would serve, and how it would decide",
     )
     st.caption(
-        "Each score decides by its own threshold λ. A score that could not be certified never "
+        "Each score decides by its own threshold λ. A score that is not certified never "
         "answers." + (" A single question proves little; see the model card." if has_bound else "")
     )
     st.text(f"Sampled mass: {inspection.sampled_mass:.1%} of the model’s probability.")
