@@ -75,7 +75,7 @@ def aurocs(measured: RunMeasures) -> Picture:
     use = words.score_to_use(best := lead(measured))
     rivals = best.rivals if best is not None and measured.number else ()
     by = {name: measured.interval(name, "auroc") for name in ranking(measured)}
-    if best is not None and best.is_largest:
+    if best is not None and best.is_chosen:
         by[best.score] = best.widened
     rows = [
         charts.Estimate(name, of.value, of.lower, of.upper, name not in rivals, name == use)

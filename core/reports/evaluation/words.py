@@ -146,7 +146,7 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
                 f"{len(results):,}."
             ]
     # One that was named before anything was seen is not widened.
-    auroc = of.widened if of.is_largest else measured.interval(of.score, "auroc")
+    auroc = of.widened if of.is_chosen else measured.interval(of.score, "auroc")
     ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%})"
     file = str(results.run.manifest["questions"]["name"])
     whose = [f"“{one_line(source)}”" for source in results.only] or [one_line(file)]
@@ -219,7 +219,7 @@ def marks(measured: RunMeasures) -> str:
     of, among = lead(measured), len(ranking(measured))
     if of is None or not measured.number:
         return ""
-    chosen = of.is_largest and among > 1
+    chosen = of.is_chosen and among > 1
     wider = f", wider for the one chosen among {among}" * chosen
     rings = " Rings: perhaps as good, row by row." if of.rivals else ""
     return f"Lines: {CONFIDENCE:.0%} intervals{wider}.{rings}"

@@ -21,7 +21,7 @@ from scipy import special
 from core.abstention.intervals import DIFFERENCE, Interval, limits_of_constant
 from core.abstention.significance import Delong, delong, holm
 from core.studies.evaluation.results import CONFIDENCE, RunMeasures
-from core.studies.inspection.certificates import DECIDES, certified_model
+from core.studies.inspection.certificates import DECIDES, certified_model, default_policy
 from core.uncertainty.validation import Floats
 
 Test = Literal["DeLong", "paired bootstrap"]
@@ -94,6 +94,7 @@ class BestScore:
     rivals: tuple[str, ...]  # those that chance may have put behind it, or ahead
     better: tuple[str, ...]  # those that are shown to be
     is_largest: bool  # whether its AUROC is
+    is_chosen: bool  # whether results did choose it among others; False if it was named before
 
     @property
     def beats_chance(self) -> bool:
@@ -121,11 +122,11 @@ def lead(measured: RunMeasures) -> BestScore | None:
     if not names:
         return None
     leader = _lead(measured, names[0], names)
-    decides = DECIDES.get(certified_model(measured.results.run.pipeline.revision) or "")
-    if decides in leader.rivals:
-        of = _lead(measured, decides, names)
+    model = certified_model(measured.results.run.pipeline.revision)
+    if model and DECIDES[model] in leader.rivals:
+        of = _lead(measured, DECIDES[model], names)
         if of.beats_chance and not of.better:
-            return of
+            return replace(of, is_chosen=default_policy(model).scores_tried > 1)
     return leader
 
 
@@ -139,7 +140,8 @@ def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> BestScore:
         measured.resampled.interval(score, "auroc", confidence),
         tuple(each.other for each in every if each not in shown),
         tuple(each.other for each in shown if not each.better),
-        score == names[0],
+        is_largest=score == names[0],
+        is_chosen=True,
     )
 
 

@@ -262,6 +262,18 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better():
     assert (unknown.score, unknown.is_largest) == (largest, True)
 
 
+def test_what_decides_because_of_such_results_is_as_sure_as_what_they_choose():
+    """Qwen’s was chosen among seven by what they do on these rows: nobody named it before."""
+    measured = measure_run(read_results(Run(FOLDER / "qwen_real_questions")), 200)
+    of = lead(measured)
+    own = measured.interval(of.score, "auroc")
+    assert (of.score, of.is_largest) == ("pair_covariance", False) and of.widened.lower < own.lower
+    keep, why, _ = words.answer(measured)
+    assert keep.startswith("Keep Pair covariance")
+    assert f"({of.widened.lower:.0%} to {of.widened.upper:.0%}), on 600" in why
+    assert "wider for the one chosen among 7" in words.marks(measured)
+
+
 def test_what_decides_is_not_used_where_a_third_is_shown_to_be_better():
     """The first is not: it may lead by chance."""
     results, rng = read_results(Run(FOLDER / "embedded_world")), np.random.default_rng(5)
