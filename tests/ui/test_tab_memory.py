@@ -25,9 +25,13 @@ def test_whatever_else_a_browser_sends_is_none(said):
 
 def test_who_signs_in_to_a_tab_does_not_find_what_another_typed_or_chose_there(monkeypatch):
     places = []
+    sent = lambda *, data, **_: places.append(data[0]["place"])  # noqa: E731
+    monkeypatch.setattr(tab_memory, "mount", sent)
     for who in (None, "https://a.example ann", "https://a.example bob", None):
         monkeypatch.setattr(tab_memory, "person", lambda who=who: who)
-        places.append(tab_memory.place_of("model"))
-    first, ann, bob, last = places
-    assert first == last == "model" and len({first, ann, bob}) == 3
-    assert "ann" not in ann and "bob" not in bob
+        tab_memory.remember("model", "embedded", chosen=True, most=10, lines=False)
+        tab_memory.remember_field("claims_text", 10)
+    models, fields = places[::2], places[1::2]
+    for name, (first, ann, bob, last) in (("model", models), ("claims_text", fields)):
+        assert first == last == name and len({first, ann, bob}) == 3
+        assert "ann" not in ann and "bob" not in bob

@@ -12,7 +12,7 @@ from core.ui.components.registration import nothing, script
 from core.ui.session import person
 
 LONGEST_NAME: Final = 500  # characters of a model's name
-_mounted = script("tab_memory")
+mount = script("tab_memory")
 
 
 def remember(place: str, value: str, *, chosen: bool, most: int, lines: bool) -> str | None:
@@ -26,7 +26,7 @@ def remember(place: str, value: str, *, chosen: bool, most: int, lines: bool) ->
     before = None if chosen else text_of(st.session_state.get(key), most, lines=lines)
     # In a list, for the reason that `registration` has.
     data = [{"place": place, "value": value, "chosen": chosen, "before": before}]
-    _mounted(key=key, data=data, on_before_change=nothing)
+    mount(key=key, data=data, on_before_change=nothing)
     return before
 
 
