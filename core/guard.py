@@ -305,8 +305,7 @@ def _outcome(question: str, inspection: Inspection) -> Answer | Abstention:
     headline = inspection.headline
     lines = words.STAMPS[headline].reason, *words.beneath(inspection)
     reason = " ".join(line.strip() for line in lines if line)
-    taught, rule = inspection.nearest_taught, inspection.verdict.rule
-    off = taught is not None and not taught.recognised
+    rule, off = inspection.verdict.rule, not inspection.in_taught_words
     if rule is None or off or inspection.decision is not Decision.ANSWER:
         return Abstention(question, reason, inspection)
     believed = headline is Headline.BELIEVE

@@ -111,7 +111,7 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         inspection.headline,
         right,
         {name: inspection.scores[name].value or 0.0 for name in MEASURES},
-        inspection.nearest_taught is not None and not inspection.nearest_taught.recognised,
+        not inspection.in_taught_words,
         inspection.promises,
         tuple(texts[0] for texts in others),
         inspection.compared_doubt if inspection.doubt_decides else None,

@@ -13,7 +13,7 @@ from streamlit.errors import StreamlitAuthError
 
 from core.abstention.policy import NOT_VERIFIED
 from core.data.world.normal_form import counting_signs, normal_form
-from core.reports.inspection.words import STAMPS, Headline, outcome, read_outcome
+from core.reports.inspection.words import OTHER_WORDS, STAMPS, Headline, outcome, read_outcome
 from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
@@ -112,7 +112,9 @@ def _with_reason(result: Summary) -> Summary:
         with suppress(StoreError, InvalidRequestError):
             payload = storage().results.open(result.id).payload
             anew = outcome(from_json(payload)) if len(payload) <= LARGEST_PAYLOAD else ""
-            if read_outcome(anew)._replace(why="") == then._replace(why=""):
+            now = read_outcome(anew)
+            is_same = now._replace(why="", policy=then.policy) == then._replace(why="")
+            if is_same and (now.policy == then.policy or now.why == OTHER_WORDS):
                 reasons[result.id] = anew
     return replace(result, outcome=reasons[result.id])
 

@@ -93,7 +93,10 @@ def test_a_verdict_without_its_reason_says_where_it_is():
         results().save("inspection", "", f"{doubt}", "embedded", f"[{doubt}]", outcome=came)
     largest, large, small = (row for (row,) in listed(session("history")))
     assert (small["why"], large["why"]) == (NOT_SAVED, "")
-    assert (small["policy"], large["policy"]) == ("default policy: ≤ 5% wrong", "default policy")
+    assert [small["policy"], large["policy"]] == [
+        "default policy: ≤ 5% wrong overall",
+        "default policy",
+    ]
     limit = small["limit"]
     assert 0 < small["part"] < limit < large["part"] < largest["part"] <= 1
     assert [row["withheld"] for row in (small, large)] == [False, True]
@@ -207,7 +210,7 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
         (None, "−2.000 nats, λ = −1.500", "moved"),  # by minimum conditional entropy
         (pytest.approx(0.029 / scale_end(0.58, 0.029)), "0.029 nats, λ = 0.580", ""),
     ]
-    assert rows[1]["policy"] == "own policy: ≤ 5% wrong"
+    assert rows[1]["policy"] == "own policy: ≤ 5% wrong overall"
     assert not [
         each
         for each in page.selectbox(key="history_verdict").options

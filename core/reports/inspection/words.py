@@ -51,6 +51,7 @@ SYSTEM: Final = {
 # trust on what the model was not taught: the decision stands beneath, and small.
 QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
 NO_GUARANTEE: Final = "no guarantee"  # of a policy, in a saved outcome
+OTHER_WORDS: Final = "not taught these words"  # why no promise holds of an answer
 _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) ([^,()]+), λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)"
     r"|(\d+\.\d\d) λ)\))"
@@ -137,6 +138,7 @@ def outcome(inspection: Inspection) -> str:
     value = inspection.compared_doubt if decided else None
     if rule and math.isfinite(rule.value) and value is not None:
         why = f"; {reason}" if (reason := _perhaps_because(inspection)) else ""
+        rule = rule if inspection.in_taught_words else replace(rule, error=None)
         unit = SCORES[rule.score].doubt_unit or SCORES[rule.score].symbol
         doubt = f" ({value:.3f} {unit}, {_grounds(rule)}{why})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
@@ -149,8 +151,8 @@ def _perhaps_because(inspection: Inspection) -> str:
     rule = inspection.verdict.rule
     if inspection.headline is not Headline.PERHAPS or rule is None or rule.error is None:
         return ""
-    if inspection.nearest_taught is not None and not inspection.nearest_taught.recognised:
-        return "not taught these words"
+    if not inspection.in_taught_words:
+        return OTHER_WORDS
     if rule.error > LARGEST_ERROR:
         return f"up to {percent(rule.error)} are wrong"
     evidence, recording = inspection.evidence, inspection.recording
@@ -211,6 +213,8 @@ def read_outcome(saved: str) -> SavedOutcome:
     or of whose certificate nothing is told, is marked.
     """
     read = _as_saved(saved)
+    if read.why == OTHER_WORDS:  # earlier versions saved the promise of what is taught
+        return read._replace(policy=read.policy.partition(":")[0] + f": {NO_GUARANTEE}")
     today = {_grounds(rule_of(default_policy(model), DEFAULT)) for model in MODELS}
     grounds = f"λ = {read.limit:.3f}, {read.policy}"
     default = read.policy.startswith("default") and grounds not in today

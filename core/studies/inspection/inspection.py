@@ -131,8 +131,8 @@ class Inspection:
             return Headline.UNTAUGHT
         if self.decision is not Decision.ANSWER:
             return Headline(self.decision)
-        in_taught_words = self.nearest_taught is None or self.nearest_taught.recognised
-        return Headline.BELIEVE if self.verdict.firm and in_taught_words else Headline.PERHAPS
+        firm = self.verdict.firm and self.in_taught_words
+        return Headline.BELIEVE if firm else Headline.PERHAPS
 
     @cached_property
     def nearest_taught(self) -> TaughtPosition | None:
@@ -211,14 +211,23 @@ class Inspection:
         return self.evidence.sampled_mass
 
     @property
+    def in_taught_words(self) -> bool:
+        """Whether nothing shows that the question is worded unlike all that the model was taught.
+
+        What is certified is certified on questions in taught words.
+        """
+        return self.nearest_taught is None or self.nearest_taught.recognised
+
+    @property
     def others(self) -> tuple[tuple[str, float], ...]:
         """What else the model was told where it gives a single answer; see `Recording.others`."""
         return self.recording.others if self.evidence.answers == 1 else ()
 
     @property
     def promises(self) -> bool:
-        """Whether what decides promises how many of the answers that it serves are wrong."""
-        return self.verdict.rule is not None and self.verdict.rule.error is not None
+        """Whether what decides promises how many of such answers that it serves are wrong."""
+        rule = self.verdict.rule
+        return rule is not None and rule.error is not None and self.in_taught_words
 
     @property
     def stands(self) -> bool:
@@ -244,8 +253,8 @@ class Inspection:
         Nothing where it is withheld, or low doubt alone does not serve it: no word of trust is
         near. Nor where so low a doubt is there, and something else speaks against the answer.
         """
-        taught = self.nearest_taught is None or self.nearest_taught.recognised
-        if not taught or self.decision is not Decision.ANSWER or not self.doubt_decides:
+        serves = self.decision is Decision.ANSWER and self.doubt_decides
+        if not (serves and self.in_taught_words):
             return None
         of = self.scores, self.evidence.answers, self.verdict.rule, self.recording.others
         limit, doubt = belief_limit(*of), self.compared_doubt

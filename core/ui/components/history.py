@@ -69,6 +69,8 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
     is_perhaps = came.stamp is STAMPS[Headline.PERHAPS]
     # What is wrong of all answered is said where that is the promise: “Believe it” has less.
     policy = came.policy.partition(":")[0] if is_usual and not is_perhaps else came.policy
+    if policy.endswith(" wrong"):
+        policy += " overall"  # with “Believe it”, not of such answers alone
     is_withheld = came.stamp is STAMPS[Headline.ABSTAIN]
     doubt = f"{came.doubt:.3f}" if is_usual and _is_measured(came) else doubt_of(came)
     if doubt == f"{came.limit:.3f}":  # which it is beside, and not at

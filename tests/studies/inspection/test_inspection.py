@@ -278,6 +278,18 @@ def test_a_single_answer_that_was_told_no_other_is_perhaps_for_that_reason(embed
     assert read_outcome(outcome(uncertified)).mark is UNPROMISED
 
 
+def test_no_promise_holds_of_a_question_in_other_words_than_those_taught(embedded):
+    """The certificate is of taught words; what earlier versions saved says no more today."""
+    asked = "at what temperature does water boil in celsius"
+    near = run(usual_request(asked, embedded.capabilities), embedded)
+    assert near.headline is Headline.PERHAPS and near.verdict.rule == default_rule()
+    assert not near.promises
+    saved = outcome(near)
+    for text in (saved, saved.replace("no guarantee", "≤ 5% wrong")):
+        came = read_outcome(text)
+        assert (came.mark, came.policy) == (UNPROMISED, "default policy: no guarantee")
+
+
 # ------------------------------------------------------------------------- when to stop
 
 
