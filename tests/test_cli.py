@@ -103,14 +103,16 @@ def test_options_reach_the_study_and_json_is_one_object(table):
 def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks():
     asked = "inspect", "Who is at the door?"
     data = one_object(believe(*asked, "--json"))
-    answer = data["verdict"]["answer"]
+    answer, reason = data["verdict"]["answer"], data["verdict"]["reason"]
     first, sentence, *rest = believe(*asked).stdout.splitlines()
     assert first == "I don’t know. Not near anything this model was taught."
     assert sentence.startswith("What it says to such a question is made up, whatever its doubt.")
     assert "Add --show-untaught to see what it would have said." in rest
-    assert data["verdict"]["reason"] in rest and not [line for line in rest if answer in line]
+    assert not [line for line in rest if answer in line or "λ" in line], "which decides nothing"
+    (idle,) = [line for line in rest if line.endswith(" nats, decides nothing here.")]
+    assert reason.partition(" M.I. is ")[0] in rest and reason.endswith(" nats.")
     everything = believe(*asked, "--show-untaught").stdout.splitlines()
-    assert everything[0] == first and {sentence, data["verdict"]["reason"]} <= {*everything}
+    assert everything[0] == first and {sentence, reason, idle} <= {*everything}
     assert [line for line in everything if line.endswith(f": {answer}")]
     assert [line for line in everything if line.endswith(f"%  {answer}")]
 

@@ -52,7 +52,10 @@ def report(inspection: Inspection, *, untaught: bool = False) -> Report:
         title=inspection.query,
         finding=headline,
         texts=[text for text in (withheld, *_below(inspection, untaught)) if text],
-        parts=[_ground(inspection), *(_parts(inspection) if quotes else [])],
+        parts=[
+            Part("What decided", pictures=[decisive_picture(inspection)]),
+            *(_parts(inspection) if quotes else []),
+        ],
         settings=settings(inspection),
         reading=READING,
     )
@@ -77,12 +80,6 @@ def _below(inspection: Inspection, untaught: bool) -> Sequence[str]:
         *beneath(inspection, untaught=untaught),
         *(words.truth(judgement, inspection) if judgement else ()),
     )
-
-
-def _ground(inspection: Inspection) -> Part:
-    doubt = words.idle_doubt(inspection) if inspection.conceals else None
-    texts = [doubt] if doubt else []
-    return Part("What decided", texts=texts, pictures=[decisive_picture(inspection)])
 
 
 def decisive_picture(

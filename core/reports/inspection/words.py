@@ -284,17 +284,19 @@ def reasons(inspection: Inspection, *, quotes: bool, measured: bool = True) -> t
     """Return why it is so.
 
     `quotes`: whether texts of the model may be among it; `measured`: whether the numbers are,
-    which the scale of doubt shows.
+    which the scale of doubt shows. Of what was not taught, these say that they decide nothing.
     """
     first = not_the_first(inspection) if quotes else None
     # A reason quotes only what the model was told beside its only answer. On what it was not taught
     # there is no word of trust, and “it does not know” is none.
     abstains = inspection.verdict.decision is Decision.ABSTAIN and not inspection.others
     verdict = inspection.verdict
-    why = verdict.reason if measured else verdict.why if quotes else None
-    why = why if quotes or abstains else None
+    idle = idle_doubt(inspection) if measured and inspection.conceals else None
+    why = None
+    if quotes or (abstains and measured):
+        why = verdict.reason if measured and (quotes or not idle) else verdict.why
     others = caveat(inspection), cut_at_limit(inspection), *inspection.recording.notes
-    return tuple(filter(None, (first, why, *others)))
+    return tuple(filter(None, (first, why, idle, *others)))
 
 
 def cut_at_limit(inspection: Inspection) -> str | None:
