@@ -219,11 +219,13 @@ def _others(inspection: Inspection) -> tuple[tuple[str, float], ...]:
 
 @once
 def _references() -> tuple[tuple[str, str, float], ...]:
-    """Return the examples of the home page, the same in short, and their doubts."""
+    """Return the examples of the home page whose doubt decides, in short, and their doubts."""
     model = embedded_model()
+    examples = ((each, short, example_inspection(each, model)) for each, short in PREPARED.items())
     return tuple(
-        (question, short, example_inspection(question, model).compared_doubt or 0.0)
-        for question, short in PREPARED.items()
+        (question, short, example.compared_doubt or 0.0)
+        for question, short, example in examples
+        if not example.conceals
     )
 
 
