@@ -12,10 +12,10 @@ KEY: Final[dict[str, str]] = {
     "✓ Believe it": "The doubt is at most 1/10 of the most possible (ln m for m answers); a single "
     "answer is kept at least 50% of the time, told others. It has a promise of its own.",
     "≈ Perhaps": "The doubt is below the limit λ, but larger; or even a model that only repeats "
-    "what it is told stays below it; or the words were not taught; or more than "
-    f"{LARGEST_ERROR:.0%} may be wrong. The promise is of all that is served.",
+    f"what it is told stays below it; or more than {LARGEST_ERROR:.0%} may be wrong. The promise "
+    "is of all that is served.",
     "≈ Perhaps, no promise": "The doubt is small, but nothing promises how many such answers are "
-    "wrong.",
+    "wrong, as where the words were not taught.",
     "? I don’t know": "The doubt is λ or more, or nothing near was taught. The answer is withheld.",
     "… Can’t tell yet": "Too little was seen, or the policy does not fit. The answer is withheld.",
 }
