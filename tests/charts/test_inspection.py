@@ -256,6 +256,7 @@ def test_where_nothing_near_was_taught_the_nearest_is_drawn_and_no_doubt(questio
     others = sorted((offer.similarity for offer in nearest[1:]), reverse=True)
     assert [row["x"] for row in marks] == [offer.similarity for offer in nearest[:1]] + others
     assert all(f"{each.question}” {each.similarity:.2f}" in picture.alt for each in nearest)
+    assert first.partition(":")[0].rstrip(".") in picture.alt, "with what it lacks"
     assert f"{inspection.compared_doubt:.3f} nats, decides" in idle_doubt(inspection)
     assert ("No taught question is like it" in picture.alt) == (not nearest)
 
