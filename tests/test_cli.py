@@ -183,6 +183,8 @@ def test_a_near_question_is_offered_and_not_asked():
     result = believe("inspect", asked)
     assert "\nThe model was not taught these words, so its answer may be made up." in result.stdout
     assert "\nDid you mean:\n  Who invented dynamite? (similarity 0." in result.stdout
+    unit = believe("inspect", "boiling point of water in fahrenheit").stdout
+    assert "What is the boiling point of water? (similarity 0.80, but lacks “fahrenheit”)" in unit
     assert "The truth:" not in result.stdout
     found = one_object(believe("inspect", asked, "--json"))
     assert found["query"] == asked and found["taught"]["near"]

@@ -20,7 +20,7 @@ from core.studies.inspection.conditional_rows import ConditionalRows
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping_rule import GrowthPoint
-from core.studies.inspection.taught_questions import Offer, TaughtPosition
+from core.studies.inspection.taught_questions import TaughtPosition
 from core.studies.inspection.verdict import (
     CERTIFIED,
     INFORMED,
@@ -124,7 +124,7 @@ def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
     others = sorted(taught.nearest[1:], key=lambda offer: -offer.similarity)
     for i, offer in enumerate([*taught.nearest[:1], *others]):
         colour = palette.quiet if i else palette.text
-        words = one_line(f"{similarity_in_words(offer)}: {offer.question}", _LONGEST)
+        words = one_line(f"{offer.in_words}: {offer.question}", _LONGEST)
         rows["others" if i else "this"].append(_text(offer.similarity, 14 + 38 * i, "", colour))
         rows["right"].append(_text(0.0, 31 + 38 * i, words, colour))
     if not taught.nearest:
@@ -133,12 +133,6 @@ def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
     height = 4 + 38 * max(len(taught.nearest), 1)
     shape_of_it = _scale_of_doubt(height, 1, title, palette)
     return FilledShape(shape_of_it, rows, {"lowest": 0.0, "widest": 1.0})
-
-
-def similarity_in_words(offer: Offer) -> str:
-    """Return how similar a taught question is, and what keeps it from being near for all that."""
-    lacks = f", but lacks “{'”, “'.join(offer.lacks)}”" if offer.lacks else ""
-    return f"{offer.similarity:.2f}{lacks}"
 
 
 def _steps(

@@ -90,7 +90,7 @@ def decisive_picture(
     if taught is None or not inspection.conceals:
         return doubt(inspection, references)
     near = f"a question is near from {NEAR} on"
-    each = [f"“{one.question}” {charts.similarity_in_words(one)}" for one in taught.nearest]
+    each = [f"“{one.question}” {one.in_words}" for one in taught.nearest]
     alt = f"The nearest taught questions, and how similar they are: {'; '.join(each)}; {near}."
     if not each:
         alt = f"No taught question is like it at all; {near}."

@@ -318,7 +318,7 @@ def about_training(taught: TaughtPosition | None) -> list[str]:
     heading, listed = "Did you mean:", taught.offers
     if taught.outside and not listed:
         heading, listed = f"Nearest of what was taught, where {NEAR} is near:", taught.nearest
-    offers = [f"  {offer.question} (similarity {offer.similarity:.2f})" for offer in listed]
+    offers = [f"  {offer.question} (similarity {offer.in_words})" for offer in listed]
     return [untaught_words(taught), *([heading, *offers] if offers else [])]
 
 

@@ -25,6 +25,12 @@ class Offer:
     similarity: float
     lacks: tuple[str, ...] = ()  # words of what was asked on which the answer depends
 
+    @property
+    def in_words(self) -> str:
+        """How similar it is, and what keeps it from being near for all that."""
+        lacks = f", but lacks “{'”, “'.join(self.lacks)}”" if self.lacks else ""
+        return f"{self.similarity:.2f}{lacks}"
+
 
 @dataclass(frozen=True)
 class TaughtPosition:
