@@ -252,8 +252,8 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     assert said(
         app,
         f"The promise is for all together: of “never seen”, {(is_guess & ~answers).sum()} are "
-        f"withheld, but {errors} of {(is_guess & answers).sum()} answered are wrong. So check each "
-        "“Perhaps”.",
+        f"withheld, but {errors} of {(is_guess & answers).sum()} answered are wrong. Check answers "
+        "there.",
     )
     belief = default_policy().belief
     perhaps, wrong = policy.answered - belief.answered, policy.errors - belief.errors

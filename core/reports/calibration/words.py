@@ -356,21 +356,20 @@ def caution(every: ByGroup) -> str:
     )
 
 
-def proportion(every: ByGroup, belief: Belief | None) -> str:
+def proportion(every: ByGroup) -> str:
     """Say what the promise does not cover, and what to do: of the group that `caution` names.
 
-    "" where it names none. `belief`: as for `by_headline`.
+    "" where it names none. An answer of that group is to be checked under either word of trust:
+    the promise of “Believe it” is for all together, too.
     """
     policy = every.policy
     if (worst := _worst(every)) is None or policy is None:
         return ""
     withheld = worst.queries - worst.answered
     others = f"{withheld:,} are withheld, but " if withheld else ""
-    # What is believed has a promise of its own.
-    check = "So check each “Perhaps”." if belief else "Check answers there."
     return (
         f"The promise is for all together: of {_quote(worst)}, {others}{worst.errors:,} of "
-        f"{worst.answered:,} answered are wrong. {check}"
+        f"{worst.answered:,} answered are wrong. Check answers there."
     )
 
 

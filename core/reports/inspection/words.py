@@ -118,7 +118,8 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
 
     With `untaught`, what the model would have said is told even where the page conceals it.
     """
-    headline, decision = STAMPS[inspection.headline].sentence, inspection.decision
+    stamp, decision = MARKS[inspection.promises][inspection.headline], inspection.decision
+    headline = stamp.sentence
     answer = display(inspection.verdict.answer)
     if inspection.conceals:
         return headline, f"{BENEATH[inspection.verdict.decision]} {answer}" if untaught else ""

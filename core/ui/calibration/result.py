@@ -61,10 +61,10 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
     with st.container(key="promised"):
         st.text(policy.in_short, help=TERMS["Threshold λ"])
-    _headlines(words.by_headline(calibration, belief := belief_of(policy)))
+    _headlines(words.by_headline(calibration, belief_of(policy)))
     if caution:
         with st.container(key="caution"):
-            st.text(words.proportion(result.groups, belief))
+            st.text(words.proportion(result.groups))
     offers()
     weaker = policy.promise.removeprefix(policy.of_error)
     if not is_example(calibration.data):  # of which it is said beneath

@@ -284,6 +284,7 @@ def test_no_promise_holds_of_a_question_in_other_words_than_those_taught(embedde
     near = run(usual_request(asked, embedded.capabilities), embedded)
     assert near.headline is Headline.PERHAPS and near.verdict.rule == default_rule()
     assert not near.promises
+    assert served_sentence(near)[0] == "100 °C. Perhaps, no promise."
     saved = outcome(near)
     for text in (saved, saved.replace("no guarantee", "≤ 5% wrong")):
         came = read_outcome(text)
