@@ -48,8 +48,8 @@ PROBES = (
 SHORT = 16  # tokens of an answer
 REPEATED = 8  # of them, where a server is made to say them, or draws beside OpenAI's addresses
 TOP = 5  # likeliest next tokens; more is refused by some servers
-FREE = 1.5  # a temperature at which no two long answers are alike
-DRAWS = 4  # long answers that are alike prove that nothing is drawn
+FREE = 1.5  # at which no two long answers are alike
+DRAWS = 4  # so many alike prove that nothing is drawn
 SEED = 2**52 - 2**20  # as large as those in use: some services take 32 bits, or cut others to that
 MALFORMED = 422  # a request whose fields are others than those that are read
 OVERFULL = (
@@ -310,21 +310,23 @@ class Probe:
     def _draws(self, how: OpenAIAbilities) -> OpenAIAbilities:
         """See that answers are drawn at all, and each for itself.
 
-        Raises `RefusedError` when long answers to what has many are the same: those of one reply,
+        Raises `RefusedError` when answers to what has many are the same: those of one reply,
         or, where no more is known of answers than how often they come, those of all replies.
         """
         few = min(how.candidates, DRAWS)
         scored = bool(how.echo or how.forced or how.given) and "seed" not in how.without
         roomy = 1 if self._drawn else few  # thoughts are paid for
+        most = max(DRAWS // few, 2)
         ways = (
-            (1.0, PROBES[0], roomy if how.thinks else how.candidates),  # drawn once already
-            (FREE, PROBES[2], few),
-            (1.0, PROBES[2], few),  # where no more is taken
+            (1.0, PROBES[0], roomy if how.thinks else how.candidates, 2),
+            (FREE, PROBES[2], few, most),
+            (1.0, PROBES[0], few, most),  # if no more is taken
+            (1.0, PROBES[2], few, most),
         )
-        for heat, prompt, n in ways:
+        for heat, prompt, n, most in ways:
             batches: list[list[replies.Reply]] = []
             while not (passes := self._are_draws(batches, n, scored)):
-                if len(batches) >= (2 if prompt == PROBES[0] else max(DRAWS // n, 2)):
+                if len(batches) >= most:
                     break
                 seed = SEED + n * len(batches)
                 body = how.body(

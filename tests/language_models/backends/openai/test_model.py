@@ -540,6 +540,21 @@ def test_a_server_that_draws_nothing_is_said_to_when_it_is_opened(flavour, n):
         assert len(server.exchanges) <= 9
 
 
+def test_a_service_that_rarely_varies_and_cannot_be_heated_is_given_more_draws():
+    """Its answers to the long question are one, and the first three colours happen to be."""
+    colours = iter(["Blue"] * 3 + ["Red"] * 9)
+
+    def rarely(path, body):
+        if path != "/v1/chat/completions" or body.get("temperature", 1) != 1:
+            return None
+        text = next(colours) if "colour" in str(body["messages"]) else "ABCDEFGHIJKL"
+        choice = {"message": {"content": text}, "finish_reason": "stop"}
+        return 200, {}, json.dumps({"choices": [choice]}).encode()
+
+    with serving("chat-none", before=rarely, fixed_temperature=True, n=False) as server:
+        assert OpenAICompatible(server.rest).capabilities.candidates_a_call == 1
+
+
 @pytest.mark.parametrize("slots", [8, 2, 1])
 def test_equal_requests_that_get_the_same_reply_are_no_draws(slots):
     with serving("chat-none", slots=slots, memory={}) as server:
