@@ -98,9 +98,11 @@ def test_doubts_stand_one_below_the_other_under_the_name_of_their_scale(address,
         expect(page.locator(VERDICT)).to_be_visible()
         at_rest(page)
     page = open_page(f"{address}/history", **PHONE)
-    expect(page.get_by_text("doubt; dashed: limit λ")).to_be_visible()
+    expect(page.get_by_text("doubt; dashed: its limit")).to_be_visible()
     number = page.locator(".doubt:has(.track:visible) > span").first
-    number.evaluate("(each) => { each.textContent = '0.581 < λ' }")  # longer than the others
+    number.evaluate(
+        "(each) => { each.textContent = '0.58051 < 0.58092' }"
+    )  # longer than the others
     for size in (PHONE, {"width": 1280, "height": 900}):
         page.set_viewport_size(size)
         at_rest(page)

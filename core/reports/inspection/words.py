@@ -34,6 +34,7 @@ from core.studies.inspection.verdict import (
     Decision,
     DecisionRule,
     Headline,
+    digits_apart,
     largest_doubt,
     largest_that_stands,
     rule_of,
@@ -51,6 +52,7 @@ SYSTEM: Final = {
 # trust on what the model was not taught: the decision stands beneath, and small.
 QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
 NO_GUARANTEE: Final = "no guarantee"  # of a policy, in a saved outcome
+ABOVE: Final = "above the Believe limit"  # up to which an answer may be believed
 OTHER_WORDS: Final = "not taught these words"  # why no promise holds of an answer
 _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) ([^,()]+), λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)"
@@ -141,7 +143,8 @@ def outcome(inspection: Inspection) -> str:
         why = f"; {reason}" if (reason := _perhaps_because(inspection)) else ""
         rule = rule if inspection.in_taught_words else replace(rule, error=None)
         unit = SCORES[rule.score].doubt_unit or SCORES[rule.score].symbol
-        doubt = f" ({value:.3f} {unit}, {_grounds(rule)}{why})"
+        digits = digits_apart(value, rule.value)
+        doubt = f" ({value:.{digits}f} {unit}, {_grounds(rule, digits)}{why})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
     came = stamp.reason or " ".join(filter(None, answer))
     return f"{stamp.words}{doubt}. {came}"
@@ -155,21 +158,21 @@ def _perhaps_because(inspection: Inspection) -> str:
     if not inspection.in_taught_words:
         return OTHER_WORDS
     if rule.error > LARGEST_ERROR:
-        return f"up to {percent(rule.error)} are wrong"
+        return f"up to {percent(rule.error)} may be wrong"
     evidence, recording = inspection.evidence, inspection.recording
     if not inspection.stands:
-        alone = evidence.answers == 1 and not recording.others
-        what = "" if rule.score == SCORE else "M.I. is "
-        tenth = _tenth(inspection)
-        moved = f"{what}more than {tenth}" if tenth else "moved by what it is told"
-        return "not told another answer" if alone else moved
+        if evidence.answers == 1 and not recording.others:
+            return "not told another answer"
+        what = "" if rule.score == SCORE else "M.I. "
+        most = largest_that_stands(evidence.answers)
+        return f"{what}{ABOVE} {most:.3f}" if _tenth(inspection) else "moved by what it is told"
     if rule.belief is None:
         return "its policy promises no more"
     doubt = inspection.compared_doubt
     if doubt is None or doubt >= rule.belief.threshold:
-        return "too much doubt to believe it"
+        return f"{ABOVE} {rule.belief.threshold:.3f}"
     most = largest_doubt(inspection.scores, rule.score)
-    return f"always below the limit: {most:.3f} at most"
+    return f"even a guess is below the limit: {most:.3f} at most"
 
 
 def _tenth(inspection: Inspection) -> str | None:
@@ -182,11 +185,11 @@ def _tenth(inspection: Inspection) -> str | None:
     return f"{most:.3f}, {TENTH} for {answers} answers"
 
 
-def _grounds(rule: DecisionRule) -> str:
+def _grounds(rule: DecisionRule, digits: int = 3) -> str:
     of = {DEFAULT: "default", NOT_VERIFIED: "unverified"}
     whose = next((of[begin] for begin in of if rule.origin.startswith(begin)), "own")
     promise = NO_GUARANTEE if rule.error is None else f"≤ {percent(rule.error)} wrong"
-    return f"λ = {rule.value:.3f}, {whose} policy: {promise}"
+    return f"λ = {rule.value:.{digits}f}, {whose} policy: {promise}"
 
 
 class SavedOutcome(NamedTuple):

@@ -31,9 +31,9 @@ function draw(root, { groups, words, now }, send, setState) {
       element("div", {}, open, meta),
       element("div", { class: result.stamp?.look === "doubt" ? "came untold" : "came", title: result.came }, result.came),
       element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}`, title: result.stamp.when }, result.stamp.label)] : []),
-        ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])),
+        ...(result.why ? [element("div", { class: "why" }, result.why)] : [])),
       element("div", { class: "doubt", title: result.numbers }, ...(result.part === null ? [] : [scale(result)]), element("span", {}, result.doubt),
-        ...(result.why ? [element("div", {}, result.why)] : [])));
+        ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])));
   }
 
   const scale = ({ part, limit, withheld }) => {
@@ -54,7 +54,7 @@ function draw(root, { groups, words, now }, send, setState) {
   };
 
   root.append(element("div", { class: "head", "aria-hidden": true },
-    ...["", ...words.columns, words.doubt].map((name) => element("span", {}, name))));
+    ...["", ...words.columns].map((name) => element("span", {}, name))));
   let list, last;
   for (const [latest, ...before] of groups) {
     const name = day(new Date(latest.at));

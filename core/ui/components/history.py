@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.reports.inspection.words import STAMPS, Headline, SavedOutcome, read_outcome
 from core.store.results import Summary
-from core.studies.inspection.verdict import scale_end
+from core.studies.inspection.verdict import digits_apart, scale_end
 from core.ui.components.registration import nothing, register
 from core.ui.glossary import KEY
 
@@ -19,15 +19,15 @@ WORDS: Final = {
     "tick": "Tick",
     "ticked": "Tick one to rename it, two inspections to compare, or any to delete",
     "open": "Open",
-    "columns": ["question", "answer", "verdict"],
+    "columns": ["question", "answer", "verdict", "doubt; dashed: its limit"],
     "today": "Today",
     "yesterday": "Yesterday",
 }
-SCALE: Final = "doubt; dashed: limit{}"
 NATS: Final = "nats"
 TIMES: Final = "asked {} times"
 FOLDERS: Final = re.compile(r"^gguf:.*[/\\]")  # of a file on this machine: nobody else has them
 NOT_SAVED: Final = "open it to see why"  # of what earlier versions saved
+UNTAUGHT: Final = STAMPS[Headline.UNTAUGHT].reason  # in place of an answer
 #: Of each kind its name, and the icon that its page has in the navigation.
 KINDS: Final = {
     "inspection": ("Inspection", "search"),
@@ -47,11 +47,9 @@ def history(
     listed = {one.id: one for one in chain.from_iterable(groups)}
     ticked = [id for id in (st.session_state.get(key) or {}).get("ticked") or [] if id in listed]
     read = {one.id: outcome_of(one) for one in listed.values()}
-    of_scale = [came for came in read.values() if _is_measured(came)]
-    most, limits = widest_scale(of_scale), {f" λ = {came.limit:.3f}" for came in of_scale}
-    limit = limits.pop() if len(limits) == 1 else " λ" * bool(limits)
+    most = widest_scale(came for came in read.values() if _is_measured(came))
     rows = [[_row(one, read[one.id], most, len(group)) for one in group] for group in groups]
-    content = {"groups": rows, "words": {**WORDS, "doubt": SCALE.format(limit)}, "now": ticked}
+    content = {"groups": rows, "words": WORDS, "now": ticked}
     result = mount(data=content, key=key, on_opened_change=nothing, on_ticked_change=nothing)
     return listed.get(str(result.opened)), tuple(listed[id] for id in ticked)
 
@@ -66,15 +64,10 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
     """Return what a browser needs to draw a result, its doubt on a scale from 0 to `most`."""
     (kind, icon), mark = KINDS[one.kind], came.mark
     is_usual = came.policy.startswith("default")
-    is_perhaps = came.stamp is STAMPS[Headline.PERHAPS]
-    # What is wrong of all answered is said where that is the promise: “Believe it” has less.
-    policy = came.policy.partition(":")[0] if is_usual and not is_perhaps else came.policy
-    if policy.endswith(" wrong"):
-        policy += " overall"  # with “Believe it”, not of such answers alone
     is_withheld = came.stamp is STAMPS[Headline.ABSTAIN]
-    doubt = f"{came.doubt:.3f}" if is_usual and _is_measured(came) else doubt_of(came)
-    if doubt == f"{came.limit:.3f}":  # which it is beside, and not at
-        doubt += f" {'≥' if is_withheld else '<'} λ"
+    reason = came.came if came.came == UNTAUGHT else ""
+    if is_usual and came.stamp is STAMPS[Headline.PERHAPS]:
+        reason = NOT_SAVED
     return {
         "id": one.id,
         "title": one.title,
@@ -84,15 +77,16 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
         "model_in_short": FOLDERS.sub("gguf:", one.model),
         "at": one.created_at.isoformat(),
         "times": TIMES.format(times),
-        "came": came.came,
+        "came": "" if came.came == UNTAUGHT else came.came,
         "stamp": mark and {"look": mark.look, "label": mark.label, "when": KEY[mark.label]},
-        "policy": policy,
+        # With “Believe it”, it is not of such answers alone.
+        "policy": "" if is_usual else re.sub(" wrong$", " wrong overall", came.policy),
         "part": min(max(came.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(came) else None,
         "limit": came.limit / most,
         "withheld": is_withheld,  # a rounded doubt may look like λ
-        "doubt": doubt,
+        "doubt": _beside_limit(came, is_withheld) if _is_measured(came) else doubt_of(came),
         "numbers": doubt_of(came),
-        "why": came.why or NOT_SAVED * (is_usual and is_perhaps),
+        "why": came.why or reason,
     }
 
 
@@ -107,15 +101,28 @@ def widest_scale(outcomes: Iterable[SavedOutcome]) -> float:
     return max(widest, default=1.0)
 
 
+def _beside_limit(came: SavedOutcome, is_withheld: bool) -> str:
+    doubt, limit = _in_digits(came)
+    # Earlier versions saved too few digits to tell them apart.
+    return f"{doubt if doubt != limit else ''} {'≥' if is_withheld else '<'} {limit}".lstrip()
+
+
+def _in_digits(came: SavedOutcome) -> list[str]:
+    """Return doubt and λ in as many digits as tell them apart, if those that were saved do."""
+    doubt, limit = came.doubt or 0.0, came.limit
+    digits = 3 if doubt == limit else digits_apart(doubt, limit)
+    return [f"{x:.{digits}f}".replace("inf", "∞").replace("-", "−") for x in (doubt, limit)]
+
+
 def doubt_of(came: SavedOutcome) -> str:
-    """Return the doubt and λ as Inspection shows them, or why no doubt was compared."""
+    """Return the doubt and λ, or why no doubt was compared."""
     if came.doubt is not None and not came.policy:
-        return f"{came.doubt:.2f} λ"
+        return f"{came.doubt:.2f} of its limit"
     if came.doubt is not None:
-        numbers = f"{came.doubt:.3f} {came.unit}, λ = {came.limit:.3f}"
-        return numbers.replace("inf", "∞").replace("-", "−")
+        doubt, limit = _in_digits(came)
+        return f"{doubt} {came.unit}, limit {limit}"
     if came.stamp is None:
         return ""
-    if came.came == STAMPS[Headline.UNTAUGHT].reason:
-        return "– decided by nearness"
-    return "– not decided" if came.stamp.look == "unsure" else "– not certified"
+    if came.came == UNTAUGHT:
+        return "– decides nothing here"
+    return "– not decided" if came.stamp.look == "unsure" else "– no limit certified"

@@ -12,6 +12,7 @@ from core import prompts
 from core.abstention.policy import Belief
 from core.abstention.thresholds import learn_then_test
 from core.reports.inspection.words import (
+    ABOVE,
     LABELS,
     MARKS,
     STAMPS,
@@ -218,26 +219,21 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
     ("question", "change", "why", "in_short"),
     [
         (MANY, {"error": None}, "Nothing promises with 90% confidence that answers are right", ""),
-        (MANY, {"error": 0.3}, "up to 30% are wrong", "up to 30% are wrong"),
+        (MANY, {"error": 0.3}, "up to 30% are wrong", "up to 30% may be wrong"),
         (MANY, {"belief": None}, "promises nothing of answers that stand", "its policy"),
-        (MANY, {"belief": Belief(0.01, 0.02, 100, 1)}, "Too many of the answers", "too much doubt"),
+        (MANY, {"belief": Belief(0.01, 0.02, 100, 1)}, "Too many of the answers", ABOVE),
         (
             MANY,
             {"value": 9.0},
             "Even if it only repeated what it is told",
-            "always below the limit: ",
+            "even a guess is below the limit: ",
         ),
-        (
-            HALF,
-            {},
-            "takes a doubt of at most 0.069, 1/10 of",
-            "more than 0.069, 1/10 of the most for 2",
-        ),
+        (HALF, {}, "takes a doubt of at most 0.069, 1/10 of", f"{ABOVE} 0.069"),
         (
             HALF,
             {"score": "semantic_entropy", "value": 2.0},
             "an M.I. of at most 0.069",
-            "M.I. is more than 0.069",
+            f"M.I. {ABOVE} 0.069",
         ),
     ],
 )
@@ -254,6 +250,9 @@ def test_perhaps_says_what_is_missing_to_believe_it(embedded, question, change, 
     assert read_outcome(outcome(there)).mark is mark
     assert read_outcome(outcome(there)).why.startswith(in_short)
     assert bool(in_short) == bool(read_outcome(outcome(there)).why)
+    close = read(recording, rule=replace(there.verdict.rule, value=there.compared_doubt + 2e-5))
+    saved = read_outcome(outcome(close))
+    assert saved.doubt < saved.limit, "saved in as many digits as tell them apart"
 
 
 def test_no_doubt_is_believed_of_an_answer_that_something_else_speaks_against():
