@@ -1,7 +1,7 @@
 """Charts of a run: what its scores are worth, and its questions by two of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 import altair as alt
@@ -9,19 +9,21 @@ import numpy as np
 import pandas as pd
 
 from core.charts.line_labels import before_names, same_word
-from core.charts.theme import Chart, Palette, contrast, theme
+from core.charts.theme import Chart, Palette, by, contrast, theme
 from core.studies.evaluation.row_table import QuestionPoints
 from core.studies.evaluation.saved_run import DIVERSE
 from core.uncertainty.scores import SCORES
 
 HEIGHT: Final = 320
 ROW_HEIGHT: Final = 42  # of a dot
-NUMBER_WIDTH: Final = 44  # pixels of a number behind the plot
-NAMES: Final = alt.ExprRef("width < 350 ? datum.short : datum.score")
+NUMBER_WIDTH, NOTE_WIDTH = 44, 104  # pixels of a number behind the plot, and with a note
+NAMES: Final = alt.ExprRef("width < 350 ? datum.short : datum.name")
+NUMBERS: Final = alt.ExprRef("datum.number")
+OF_NUMBERS: Final = alt.ExprRef("datum.note ? -7 : 0")
 #: Names that are too long beside a dot on a phone.
 SHORT: Final = {
-    "min_conditional_entropy": "Least cond. entropy",
-    "certified_mutual_information": "Certified mutual inf.",
+    "Minimum conditional entropy": "Least cond. entropy",
+    "Certified mutual information": "Certified mutual inf.",
 }
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own
@@ -29,8 +31,6 @@ MOST_SOURCES: Final = 5  # with a shape of their own
 COLUMNS: Final = alt.ExprRef("width < 350 ? 1 : 2")
 NAME_WIDTH: Final = alt.ExprRef("width / (width < 350 ? 1 : 2) - 40")
 OTHERS: Final = "other sources"
-#: Of AUROCs: the line of chance with its name, the axis, and how they are written.
-AUROCS: Final = (0.5, "no better than chance"), "wrong answer doubted more (AUROC)", ".0%"
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 
 
@@ -49,40 +49,33 @@ def one_line(text: str) -> str:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number of a score with its interval, as it is drawn: a row."""
+    """A number with its interval, as it is drawn: a row."""
 
-    score: str
+    name: str
+    sign: str  # beneath the name: what it is
     value: float
     # lower, upper: NaN where there is no interval.
     lower: float
     upper: float
+    number: str  # behind the plot, and what is beneath it
+    note: str = ""
     is_shown: bool = True  # a filled dot; else a ring
     is_main: bool = False
 
 
 def estimates(
-    rows: Sequence[Estimate], line: tuple[float, str], title: str, form: str, palette: Palette
+    rows: Sequence[Estimate], line: tuple[float, str, str], title: str, form: str, palette: Palette
 ) -> Chart:
-    """Numbers with their intervals, a row each, beside a line; the score to use in blue.
+    """Numbers with their intervals, a row each, beside a line; the main one in blue.
 
-    `line`: where it stands, and what is written above it.
+    `line`: where it stands, what is written above it, and above the numbers behind the plot.
     """
-    reference, label = line
-    data = pd.DataFrame(
-        {
-            "score": [SCORES[each.score].title for each in rows],
-            "short": [SHORT.get(each.score, SCORES[each.score].title) for each in rows],
-            "sign": [SCORES[each.score].sign for each in rows],
-            "value": [each.value for each in rows],
-            "lower": [each.lower for each in rows],
-            "upper": [each.upper for each in rows],
-            "main": [each.is_main for each in rows],
-            "shown": [each.is_shown for each in rows],
-        }
-    )
+    reference, label, heading = line
+    data = pd.DataFrame([vars(each) for each in rows], columns=[f.name for f in fields(Estimate)])
+    data = data.assign(short=data["name"].replace(SHORT), place=range(len(rows)))
     ends = np.append(data[["value", "lower", "upper"]].to_numpy(float).ravel(), reference)
     ends = ends[np.isfinite(ends)]
-    room = before_names(NUMBER_WIDTH)
+    room = before_names(NOTE_WIDTH if data["note"].any() else NUMBER_WIDTH)
     scale = alt.Scale(
         domain=[float(ends.min()), float(ends.max())], nice=True, zero=False, range=room
     )
@@ -92,10 +85,10 @@ def estimates(
         scale=scale,
         axis=alt.Axis(tickCount=5, labelSeparation=8, format=form),
     )
-    y = alt.Y("score:N", title=None, sort=None, axis=None)
-    is_main = {"test": "datum.main", "value": palette.primary}
+    y = alt.Y("name:N", title=None, sort=by("place"), axis=None)
+    is_main = {"test": "datum.is_main", "value": palette.primary}
     ink = alt.ColorValue(palette.muted, condition=is_main)
-    ring = {"test": "!datum.shown", "value": palette.background}
+    ring = {"test": "!datum.is_shown", "value": palette.background}
     at = alt.Chart(pd.DataFrame({"at": [reference], "label": [label]})).encode(
         x=alt.X("at:Q", scale=scale)
     )
@@ -103,6 +96,9 @@ def estimates(
         at.mark_rule(color=palette.text),
         at.mark_text(baseline="bottom", color=palette.text).encode(
             y=alt.YValue(-4), text=alt.Text("label:N")
+        ),
+        at.mark_text(align="right", baseline="bottom", color=palette.muted).encode(
+            x=alt.XValue("width"), y=alt.YValue(-4), text=alt.TextValue(heading)
         ),
         alt.Chart(data.dropna())
         .mark_rule(strokeWidth=2.5)
@@ -117,17 +113,16 @@ def estimates(
         ),
         *(
             alt.Chart(data)
-            .mark_text(align="right", dx=-8, dy=down, fontSize=size, color=of, text=text)
-            .encode(x=alt.XValue(0), y=y)
-            for text, down, size, of in (
-                (NAMES, -7, 12, palette.text),
-                (alt.ExprRef("datum.sign"), 7, 11, palette.muted),
+            .mark_text(align="right", dx=dx, dy=down, text=text, **looks)
+            .encode(x=alt.XValue(at), y=y, **({"color": ink} if at else {}))
+            for at, dx, text, down, looks in (
+                (0, -8, NAMES, -7, {"fontSize": 12, "color": palette.text}),
+                (0, -8, alt.ExprRef("datum.sign"), 7, {"fontSize": 11, "color": palette.muted}),
+                # In a column of their own, where no line crosses them.
+                ("width", 0, NUMBERS, OF_NUMBERS, {"fontSize": 12, "fontWeight": "bold"}),
+                ("width", 0, alt.ExprRef("datum.note"), 7, {"fontSize": 11}),
             )
         ),
-        # In a column of their own, where no line crosses them.
-        alt.Chart(data)
-        .mark_text(align="right", fontSize=12, fontWeight="bold")
-        .encode(x=alt.XValue("width"), y=y, text=alt.Text("value:Q", format=form), color=ink),
     )
     return theme(alt.layer(*layers).properties(height=ROW_HEIGHT * max(len(rows), 1)), palette)
 

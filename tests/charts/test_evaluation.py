@@ -10,11 +10,10 @@ from core.charts import evaluation as charts
 from core.charts.theme import DARK, LIGHT
 from core.reports.evaluation import document
 from core.studies.evaluation.row_table import QuestionPoints
-from core.uncertainty.scores import SCORES
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS
 
-INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
+LINE = (0.5, "chance", "AUROC")
 
 
 def points(n=40, sources=("one", "many")):
@@ -30,17 +29,21 @@ def drawn_points(entropy, information, right, sources):
 
 
 INTERVALS = [
-    charts.Estimate(INFORMATION, 0.9, 0.8, 0.95, is_main=True),
-    charts.Estimate("min_conditional_entropy", 0.6, 0.45, 0.7, is_shown=False),
-    charts.Estimate(ENTROPY, 0.55, math.nan, math.nan),
+    charts.Estimate("Mutual information", "swayed", 0.9, 0.8, 0.95, "90%", is_main=True),
+    charts.Estimate(
+        *("Minimum conditional entropy", "copies", 0.6, 0.45, 0.7, "60%", "+30"), is_shown=False
+    ),
+    charts.Estimate("Semantic entropy", "differ", 0.55, math.nan, math.nan, "55%"),
 ]
 NO_POINTS = points(0)
 
 
 def drawings(palette):
     return {
-        "dots": charts.estimates(INTERVALS, (0.5, "chance"), "AUROC", ".0%", palette),
-        "dots without intervals": charts.estimates(INTERVALS[2:], (0, ""), "AUROC", ".0%", palette),
+        "dots": charts.estimates(INTERVALS, LINE, "share", ".0%", palette),
+        "dots without intervals": charts.estimates(
+            INTERVALS[2:], (0, "", ""), "AUROC", ".0%", palette
+        ),
         "scatter": charts.scatter(points(), palette),
         "scatter, many sources": charts.scatter(points(60, list("abcdefghij")), palette),
     }
@@ -53,12 +56,12 @@ def test_every_chart_is_a_valid_picture(palette):
 
 
 def test_a_dot_has_its_name_its_number_and_its_interval_if_there_is_one():
-    chart = charts.estimates(INTERVALS, (0.5, "chance"), "AUROC", ".0%", LIGHT)
+    chart = charts.estimates(INTERVALS, LINE, "share", ".0%", LIGHT)
     whiskers = [row for row in rows_of(chart, "lower") if not math.isnan(row["lower"] or math.nan)]
     assert {(row["lower"], row["upper"]) for row in whiskers} == {(0.8, 0.95), (0.45, 0.7)}
     found = drawn(chart)
-    assert {"Mutual information", "90%", "60%", "55%"} <= set(texts(found))
-    assert {SCORES[each.score].sign for each in INTERVALS} <= set(texts(found))
+    assert {"Mutual information", "90%", "60%", "55%", "+30", *LINE[1:]} <= set(texts(found))
+    assert {each.sign for each in INTERVALS} <= set(texts(found))
     assert "Least cond. entropy" in texts(found)
     assert "Minimum conditional entropy" in texts(drawn(chart.properties(width=600)))
     dots = re.findall(r'fill="([^"]*)" stroke="([^"]*)" stroke-width="2"', found)

@@ -1,22 +1,22 @@
 """What the laboratory's cards show: each claim in one small picture, in two colours."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.evaluation import AUROCS, Estimate, estimates
-from core.charts.laboratory.deciding import CHANGED, KEPT, verdict
+from core.charts.evaluation import Estimate, estimates
 from core.charts.laboratory.pictures import CurveColumns, PictureContent, curves, on_logarithms
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, share, theme
 from core.codec import one_line
-from core.studies.laboratory.deciding import TITLES, Factor
+from core.uncertainty.scores import SCORES
 
 HEIGHT = 210  # pixels of a picture, all of it: the cards of a row are alike
+TALL = 300  # of one with a row for each of several settings
 MOST_ANSWERS = 6
-LONGEST_VALUE = 4  # characters of a setting below its mark
 NO_TICKS: dict[str, Any] = {"ticks": False, "domain": False}
 PLAIN: dict[str, Any] = {"fontSize": 12, "fontWeight": "normal"}
 EXACT = 0.001  # nats: what an estimate is off by that counts as exact
@@ -87,40 +87,20 @@ def hallucination(content: PictureContent, palette: Palette) -> Chart:
 
 
 def deciding(content: PictureContent, palette: Palette) -> Chart:
-    """Every other value of every setting: filled where the verdict stays."""
-    rows = []
-    draws = [TITLES[factor] for factor in (Factor.TEMPERATURE, Factor.SEED)]
-    searches = not any(any(content["panels"].get(name, {}).get("usual", ())) for name in draws)
-    for setting, values in content["panels"].items():
-        if setting == TITLES[Factor.SAMPLING]:
-            continue  # its other rule stands under the temperatures, too
-        others = [
-            (verdict(content, part), value)
-            for part, usual, value in zip(
-                values["kept"], values["usual"], values["values"], strict=True
-            )
-            if not usual
-        ]
-        name = setting.removesuffix(" k").removesuffix(" τ")
-        if setting in draws and searches:
-            name = f"{name}, if drawn"
-        rows += [(name, at, *each) for at, each in enumerate(others)]
-    looks = {KEPT: palette.primary, CHANGED: palette.epistemic}
-    fills = {KEPT: palette.primary, CHANGED: palette.background}
-    data = pd.DataFrame(rows, columns=["setting", "place", "is", "value"])
-    data["value"] = data["value"].where(data["value"].str.len() <= LONGEST_VALUE, "")
-    base = alt.Chart(data)
-    y = alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labelLimit=150, **NO_TICKS))
-    x = alt.X("place:Q", axis=None, scale=alt.Scale(zero=False, padding=12))
-    marks = base.mark_point(size=110, strokeWidth=2, opacity=1).encode(
-        x=x, y=y, color=contrast(alt.Color, "is:N", looks), fill=contrast(alt.Fill, "is:N", fills)
-    )
-    # A telephone has room for small ones.
-    size = alt.ExprRef("width < 230 ? 9 : 11")
-    labels = base.mark_text(dy=14, fontSize=size, color=palette.muted).encode(
-        x=x, y=y, text=alt.Text("value:N")
-    )
-    return theme((marks + labels).properties(autosize=AUTOSIZE), palette)
+    """The share of verdicts that stay, by what is moved."""
+    keeps = content["keeps"]
+    rows = [
+        Estimate(name, group["values"], *(ends := _ends(group["stable"])), is_main=ends[1] >= keeps)
+        for name, group in content["groups"].items()
+    ]
+    line = keeps, f"stable from {keeps:.0%}", ""
+    return estimates(rows, line, "verdicts that stay", ".0%", palette)
+
+
+def _ends(numbers: Sequence[float | None]) -> tuple[float, float, float, str]:
+    """Return a share with its interval, and as it is written."""
+    value, low, high = (math.nan if end is None else end for end in numbers)
+    return value, low, high, f"{value:.0%}"
 
 
 def quarters(content: PictureContent) -> list[tuple[str, float]]:
@@ -154,8 +134,10 @@ def yielding(content: PictureContent, palette: Palette) -> Chart:
 
 def scores(content: PictureContent, palette: Palette) -> Chart:
     """How well mutual information and entropy find wrong answers."""
-    rows = []
-    for score, name in (("mutual_information", "M.I."), ("semantic_entropy", "S.E.")):
-        value, low, high = (math.nan if end is None else end for end in content["scores"][name])
-        rows.append(Estimate(score, value, low, high, is_main=name == "M.I."))
-    return estimates(rows, *AUROCS, palette)
+    rows = [
+        Estimate(of.title, of.sign, *_ends(content["scores"][of.symbol]), is_main=not place)
+        for place, name in enumerate(("mutual_information", "semantic_entropy"))
+        for of in [SCORES[name]]
+    ]
+    line = 0.5, "no better than chance", ""
+    return estimates(rows, line, "wrong answer doubted more (AUROC)", ".0%", palette)

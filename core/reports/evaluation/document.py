@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from core.abstention.intervals import ConfidenceBand
+from core.abstention.intervals import ConfidenceBand, Interval
 from core.abstention.policy import NOTHING
 from core.charts import evaluation as charts
 from core.charts.paper_figures import MIXTURE_TITLES, PAPERS
@@ -22,6 +23,7 @@ from core.studies.evaluation.run import reading_in
 from core.studies.evaluation.score_comparison import ScoreComparison, compare, lead, ranking
 from core.uncertainty.scores import SCORES
 
+CHANCE: Final = "Chance"
 READING: Final = (
     "A model was asked questions whose right answers are known. Every score says how much to doubt "
     "each answer. A good one doubts the wrong answers more than the right ones.",
@@ -67,29 +69,48 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 
 
 def aurocs(measured: RunMeasures) -> Picture:
-    """Return how well every score that has an AUROC finds wrong answers.
+    """Return by how much the leading score finds wrong answers better than every other.
 
-    The largest comes first; the one to use is blue, a ring is one that may be as good as it. Those
-    of `words.exclusions` are not there. A line is as long as `words.answer` says.
+    The largest AUROC comes first, and chance has its place; the score to use is blue, a ring is one
+    that may be as good as the leading one. Those of `words.exclusions` are not there.
     """
-    use = words.score_to_use(best := lead(measured))
-    rivals = best.rivals if best is not None and measured.number else ()
-    by = {name: measured.interval(name, "auroc") for name in ranking(measured)}
-    if best is not None and best.is_chosen:
-        by[best.score] = best.widened
-    rows = [
-        charts.Estimate(name, of.value, of.lower, of.upper, name not in rivals, name == use)
-        for name, of in by.items()
-    ]
+    best = lead(measured)
+    assert best is not None, "there is an AUROC"
+    chance = Interval(*(end - 0.5 for end in vars(best.widened).values()))
+    behind = {each.other: each.difference for each in best.others}
+    behind |= {best.score: Interval(0.0, math.nan, math.nan), CHANCE: chance}
+    rings = best.rivals + (CHANCE,) * (not best.beats_chance) if measured.number else ()
+    use = words.score_to_use(best)
+    at = {name: measured.interval(name, "auroc").value for name in ranking(measured)}
+    rows = []
+    for name, auroc in sorted((at | {CHANCE: 0.5}).items(), key=lambda each: -each[1]):
+        ahead = Interval(*(100 * end for end in vars(behind[name]).values()))
+        if not measured.number:
+            ahead = replace(ahead, lower=math.nan, upper=math.nan)
+        note = words.points(ahead) if name != best.score else ""
+        ends = ahead.value, ahead.lower, ahead.upper
+        looks = note, name not in rings, name == use
+        row = (*_title_and_sign(name), *ends, f"{auroc:.0%}", *looks)
+        rows.append(charts.Estimate(*row))
     each = (
-        f"{SCORES[name].title} ({SCORES[name].sign}) {words.with_interval(of)}"
-        f"{', a ring' * (name in rivals)}"
-        for name, of in by.items()
+        f"{row.name} ({row.sign}) {row.number}{', ' * bool(row.note)}{row.note}"
+        f"{', a ring' * (not row.is_shown)}"
+        for row in rows
     )
-    alt = f"AUROC, the largest first: {'; '.join(each)}."
-    content = rows, *charts.AUROCS
-    alt = f"{alt} {words.marks(measured)}".rstrip()
-    return Picture("Which doubt finds the wrong answers", alt, charts.estimates, content)
+    axis = f"lead of {SCORES[best.score].title}, points"
+    alt = f"AUROC, the largest first, and the {axis}: {'; '.join(each)}."
+    content = rows, (0.0, "as good", "AUROC"), axis, ".0f"
+    return Picture(
+        "Which doubt finds the wrong answers",
+        f"{alt} {words.marks(measured)}".rstrip(),
+        charts.estimates,
+        content,
+    )
+
+
+def _title_and_sign(score: str) -> tuple[str, str]:
+    """Return the title of a score, and its sign."""
+    return (SCORES[score].title, SCORES[score].sign) if score in SCORES else (score, "a coin")
 
 
 def differences(every: Sequence[ScoreComparison]) -> Picture:
@@ -97,13 +118,23 @@ def differences(every: Sequence[ScoreComparison]) -> Picture:
     some = [each for each in every if not math.isnan(each.difference.value)]
     some = sorted(some, key=lambda each: -each.difference.value)
     rows = [
-        charts.Estimate(each.other, of.value, of.lower, of.upper, each.is_significant)
+        charts.Estimate(
+            *(
+                *_title_and_sign(each.other),
+                of.value,
+                of.lower,
+                of.upper,
+                words.decimal(of.value),
+                "",
+            ),
+            is_shown=each.is_significant,
+        )
         for each in some
         for of in [each.difference]
     ]
     alt = " ".join(map(words.comparison, some))
     axis = f"{every[0].measure.upper()} of {charts.symbol_of(every[0].score)} minus the other’s"
-    return Picture("Differences", alt, charts.estimates, (rows, (0.0, "alike"), axis, ".2f"))
+    return Picture("Differences", alt, charts.estimates, (rows, (0.0, "alike", ""), axis, ".2f"))
 
 
 def scatter(points: QuestionPoints) -> Picture:

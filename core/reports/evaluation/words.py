@@ -216,13 +216,18 @@ def never_taught(measured: RunMeasures) -> str:
 
 def marks(measured: RunMeasures) -> str:
     """Return what the lines and the rings of `document.aurocs` are."""
-    of, among = lead(measured), len(ranking(measured))
+    of = lead(measured)
     if of is None or not measured.number:
         return ""
-    chosen = of.is_chosen and among > 1
-    wider = f", wider for the one chosen among {among}" * chosen
-    rings = " Rings: perhaps as good, row by row." if of.rivals else ""
-    return f"Lines: {CONFIDENCE:.0%} intervals{wider}.{rings}"
+    rings = " Rings: perhaps as good." * bool(of.rivals or not of.beats_chance)
+    return f"Lines: {CONFIDENCE:.0%} intervals for all scores together.{rings}"
+
+
+def points(of: Interval) -> str:
+    """Return a difference in points of a percentage, with its interval, as far as there is one."""
+    ends = [round(end) for end in (of.value, of.lower, of.upper) if math.isfinite(end)]
+    value, *reach = (f"{end:+d}".replace("-", "−") if end else "0" for end in ends)
+    return f"{value} ({' to '.join(reach)})" if reach else value
 
 
 #: When an answer is right, by how it is compared with the accepted ones.

@@ -62,15 +62,16 @@ class ScoreComparison:
 
 
 def compare(
-    measured: RunMeasures, score: str, measure: str = "auroc"
+    measured: RunMeasures, score: str, measure: str = "auroc", confidence: float = CONFIDENCE
 ) -> tuple[ScoreComparison, ...]:
     """Hold every other score of a run against one, by one of `metrics.MEASURES`.
 
     None whose weights some of these questions chose: no test holds where it had to do well.
+    Each interval has the `confidence` by itself.
     """
     names = _comparable(measured)
     comparisons = [
-        _compare(measured, score, other, measure)
+        _compare(measured, score, other, measure, confidence)
         for other in names
         if score in names and other != score
     ]
@@ -93,6 +94,8 @@ class BestScore:
     widened: Interval
     rivals: tuple[str, ...]  # those that chance may have put behind it, or ahead
     better: tuple[str, ...]  # those that are shown to be
+    #: Against each other score, with intervals that all hold together.
+    others: tuple[ScoreComparison, ...]
     is_largest: bool  # whether its AUROC is
     is_chosen: bool  # whether results did choose it among others; False if it was named before
 
@@ -132,7 +135,9 @@ def lead(measured: RunMeasures) -> BestScore | None:
 
 def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> BestScore:
     """Hold a score against the others of some names, the one with the largest AUROC first."""
-    every = [each for each in compare(measured, score) if each.other in names]
+    together = 1 - (1 - CONFIDENCE) / max(len(names) - 1, 1)
+    every = compare(measured, score, confidence=together)
+    every = tuple(each for each in every if each.other in names)
     shown = [each for each in every if each.p_value * len(every) < LEVEL]
     confidence = 1 - (1 - CONFIDENCE) / len(names)
     return BestScore(
@@ -140,6 +145,7 @@ def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> BestScore:
         measured.resampled.interval(score, "auroc", confidence),
         tuple(each.other for each in every if each not in shown),
         tuple(each.other for each in shown if not each.better),
+        every,
         is_largest=score == names[0],
         is_chosen=True,
     )
@@ -165,34 +171,37 @@ def adjusted_p_values(p_values: Sequence[float], differences: Sequence[float]) -
     return np.where(unknown, math.nan, holm(counted)) if len(counted) else counted
 
 
-def _compare(measured: RunMeasures, score: str, other: str, measure: str) -> ScoreComparison:
+def _compare(
+    measured: RunMeasures, score: str, other: str, measure: str, confidence: float
+) -> ScoreComparison:
     results, resampled = measured.results, measured.resampled
     values = tuple(resampled.interval(name, measure).value for name in (score, other))
     share_labels = np.array_equal(results.correct[score], results.correct[other])
     if measure == "auroc" and share_labels and results.has_independent_rows:
         by = delong(results.doubts[score], results.doubts[other], results.correct[score])
         if by.pairs >= ENOUGH_FOR_DELONG:
+            difference = of_test(by, confidence)
             return ScoreComparison(
-                *(score, other, measure, (by.first, by.second)), of_test(by), "DeLong", by.p_value
+                *(score, other, measure, (by.first, by.second)), difference, "DeLong", by.p_value
             )
     return ScoreComparison(
         *(score, other, measure, (values[0], values[1])),
-        resampled.difference(score, other, measure, CONFIDENCE),
+        resampled.difference(score, other, measure, confidence),
         "paired bootstrap",
         resampled.p_value(score, other, measure),
     )
 
 
-def of_test(by: Delong) -> Interval:
+def of_test(by: Delong, confidence: float = CONFIDENCE) -> Interval:
     """Return the difference of two AUROCs with its interval, an exact one where no row differs."""
     difference = by.first - by.second
     if by.error == 0:
-        limits = limits_of_constant(difference, DIFFERENCE, by.pairs, (1 - CONFIDENCE) / 2)
+        limits = limits_of_constant(difference, DIFFERENCE, by.pairs, (1 - confidence) / 2)
         return Interval(difference, *limits)
-    return normal(difference, by.error)
+    return normal(difference, by.error, confidence)
 
 
-def normal(value: float, error: float) -> Interval:
+def normal(value: float, error: float, confidence: float = CONFIDENCE) -> Interval:
     """Return a number with the interval that its standard error gives."""
-    reach = float(special.ndtri((1 + CONFIDENCE) / 2)) * error
+    reach = float(special.ndtri((1 + confidence) / 2)) * error
     return Interval(value, value - reach, value + reach)

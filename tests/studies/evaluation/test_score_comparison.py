@@ -124,7 +124,15 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
         f"({value.lower:.0%} to {value.upper:.0%}), on {len(found)} questions of "
         f"{found.run.manifest['questions']['name']}.",
     ]
-    assert words.marks(made) == ("Lines: 95% intervals, wider for the one chosen among 3.")
+    assert words.marks(made) == "Lines: 95% intervals for all scores together."
+    assert best.others == compare(made, INFORMATION, confidence=1 - 0.05 / 2)
+    first, *others = document.aurocs(made).data[0]
+    assert (first.name, first.value, first.note) == ("Mutual information", 0, "")
+    assert all(each.lower > 0 for each in others)  # none may be as good
+    chance = next(each for each in others if each.name == "Chance")
+    assert chance.value == pytest.approx(100 * (value.value - 0.5)) and chance.number == "50%"
+    assert (chance.lower + 50) / 100 == pytest.approx(value.lower)
+    assert chance.note == words.points(Interval(chance.value, chance.lower, chance.upper))
     unknown = measure_run(found, 0)
     assert words.answer(unknown)[0].endswith("leads; how much of that is chance is not known yet.")
     assert words.marks(unknown) == ""
@@ -140,10 +148,10 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
 
 
 def dots(measured):
-    """Return the score in blue, and those that are rings."""
+    """Return the score in blue, and those that are rings, by their titles."""
     (rows, *_) = document.aurocs(measured).data
-    main = next((each.score for each in rows if each.is_main), None)
-    return main, [each.score for each in rows if not each.is_shown]
+    main = next((each.name for each in rows if each.is_main), None)
+    return main, [each.name for each in rows if not each.is_shown]
 
 
 def alike(found, rng, signal, wrong=60, several=(INFORMATION, ENTROPY, GREEDY)):
@@ -170,15 +178,18 @@ def test_less_evidence_is_no_stronger_word(found):
     names = " and ".join(SCORES[each].title for each in lead(equal).rivals)
     assert leads == f"{SCORES[first].title} leads, but {names} may be as good."
     assert pairs.startswith("It doubts a wrong answer more than a right one in ")
-    assert words.marks(equal).endswith(" chosen among 3. Rings: perhaps as good, row by row.")
-    assert dots(equal) == (first, others)
+    assert words.marks(equal).endswith(" together. Rings: perhaps as good.")
+    assert dots(equal) == (SCORES[first].title, [SCORES[each].title for each in others])
+    rows = document.aurocs(equal).data[0]
+    assert [each.lower <= 0 for each in rows if not math.isnan(each.lower)] == [True, True, False]
     assert document.aurocs(equal).alt.count(", a ring") == 2
     four = (INFORMATION, ENTROPY, GREEDY, "pair_covariance")
     assert words.answer(measure_run(alike(found, rng, 1.0, several=four), 200))[0].endswith(
         " leads, but all others may be as good."
     )
-    use, _ = words.answer(measure_run(alike(found, rng, 0.0), 200))
+    use, _ = words.answer(blind := measure_run(alike(found, rng, 0.0), 200))
     assert use == "Use none: no doubt is shown to find the wrong answers."
+    assert dots(blind)[0] is None and "Chance" in dots(blind)[1]
     few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
     assert words.answer(few) == ["Too few answers are wrong to say which doubt to use: 9 of 160."]
     assert words.answer(measure_run(alike(found, rng, 1.0, wrong=0), 0)) == []
@@ -212,6 +223,8 @@ def test_what_cannot_be_compared_counts_for_nothing():
 
 
 def test_numbers_in_words():
+    assert words.points(Interval(-7.1, -22.6, 0.4)) == "−7 (−23 to 0)"
+    assert words.points(Interval(7.1, math.nan, math.nan)) == "+7"
     assert [words.decimal(value) for value in (0.114, -0.114, -0.001)] == ["0.11", "−0.11", "0.00"]
     assert [words.p_in_words(p) for p in (0.0004, 0.0123, 1.0, math.nan)] == [
         *("p < 0.001", "p = 0.012", "p = 1.000", "–")
@@ -249,9 +262,8 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better():
     own = measured.interval(INFORMATION, "auroc")  # nobody chose it among these
     assert f"({own.lower:.0%} to {own.upper:.0%}), on 300 questions" in why
     assert re.search(r"embedded world\. \w.+ may lead by chance\.$", why)
-    assert words.marks(measured) == "Lines: 95% intervals. Rings: perhaps as good, row by row."
-    rings = [name for name in ranking(measured) if name in of.rivals]
-    assert dots(measured) == (INFORMATION, rings)
+    rings = [SCORES[name].title for name in ranking(measured) if name in of.rivals]
+    assert dots(measured) == (SCORES[INFORMATION].title, rings)
     is_list = np.array([each.endswith("never taught") for each in results.sources])
     rest = auroc(results.doubts[INFORMATION][~is_list], results.correct[INFORMATION][~is_list])
     assert words.never_taught(measured) == (
@@ -271,7 +283,6 @@ def test_what_decides_because_of_such_results_is_as_sure_as_what_they_choose():
     keep, why, _ = words.answer(measured)
     assert keep.startswith("Keep Pair covariance")
     assert f"({of.widened.lower:.0%} to {of.widened.upper:.0%}), on 600" in why
-    assert "wider for the one chosen among 7" in words.marks(measured)
 
 
 def test_what_decides_is_not_used_where_a_third_is_shown_to_be_better():

@@ -87,7 +87,7 @@ def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monke
     assert said(app, "paired bootstrap of 1,000 resamples of the questions, the same for every")
     assert said(app, "It doubts a wrong answer more than a right one in")
     dots, curves, compared = pictures(app)
-    assert dots.startswith("AUROC, the largest first: ")
+    assert dots.startswith("AUROC, the largest first, and the lead of ")
     assert curves.startswith("Precision by recall: Mutual information from ")
     assert compared.count("Holm-adjusted p") == len(SCORES) - 1
     assert download(app, "Scores (CSV)") == download(app, "Comparisons (CSV)") == 1
