@@ -9,9 +9,10 @@ from core.ui.runs import chip
 from core.ui.storage import storage
 
 
-def page_header(title: str, lead: str = "") -> DeltaGenerator:
+def page_header(title: str, lead: str = "", *, decides: bool = True) -> DeltaGenerator:
     """Draw the title and the lead, offer the model picker and the glossary, and pass on notices.
 
+    `decides`: whether the page has use for the policy.
     Returns the place of the policy's badge, for a page whose settings it may not fit.
     """
     policy_badge.follow()
@@ -21,7 +22,8 @@ def page_header(title: str, lead: str = "") -> DeltaGenerator:
             chip.draw()
             model_picker.picker()
             with (policy := st.empty()):
-                policy_badge.badge()
+                if decides:
+                    policy_badge.badge()
             glossary.button()
     model_address.follow()
     with st.container():  # what comes and goes moves no field: Streamlit would unbind its address

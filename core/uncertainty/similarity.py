@@ -62,7 +62,7 @@ def usual_threshold(method: str) -> float:
     return USUAL_THRESHOLD_OF_JUDGE if method == JUDGE else USUAL_THRESHOLD_OF_MEANING
 
 
-_RATIOS = {name: getattr(fuzz, name) for name in SIMILARITIES if hasattr(fuzz, name)}
+BY_CHARACTERS = {name: getattr(fuzz, name) for name in SIMILARITIES if hasattr(fuzz, name)}
 # The typographic quotes and the acute accent are in TriviaQA's own list, too.
 _PUNCTUATION = string.punctuation + "‘’´"
 _PUNCTUATION_TO_SPACES = str.maketrans(_PUNCTUATION, " " * len(_PUNCTUATION))
@@ -169,7 +169,7 @@ def _number(words: list[str]) -> list[tuple[str, int]]:
 
 
 def _ratio_matrix(texts: tuple[str, ...], method: str) -> Floats:
-    scorer = _RATIOS[method]
+    scorer = BY_CHARACTERS[method]
     scores = np.asarray(process.cdist(texts, texts, scorer=scorer, dtype=np.float64)) / 100
     # Some ratios give two empty texts 0, but a text always matches itself.
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}

@@ -13,6 +13,7 @@ from core.studies.amplification.gallery import draw as facts_of
 from core.studies.costs import Plan
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request, Sampling
+from core.studies.inspection.verdict import Decision
 from core.studies.laboratory.deciding import (
     FEWEST_SEEDS,
     KEEPS,
@@ -37,11 +38,13 @@ from core.studies.laboratory.settings import (
 )
 from core.studies.progress import Progress
 from core.uncertainty.scores import SCORES
+from core.uncertainty.similarity import BY_CHARACTERS
 
 MOVING: Final = "Asking again, one setting moved at a time"
 ONE, SET = "one", "set"
 DOUBTFUL: Final = "What is the national instrument of Ireland?"  # of the paper's Figure 2
 USUAL: Final = "usual"
+LONGEST: Final = 24  # characters of the values of a group
 
 
 def _of_set(values: Values) -> bool:
@@ -53,12 +56,12 @@ class QuestionsSettings(ExperimentSettings):
     """The questions, how they are asked, and by how many seeds answers are drawn."""
 
     about: str = setting(
-        ONE, "Tried on", options={ONE: "one question", SET: "questions of the embedded world"}
+        SET, "Tried on", options={ONE: "one question", SET: "questions of the embedded world"}
     )
     question: str = setting(
         DOUBTFUL, "Question", read=query_of, applies=lambda values: values["about"] == ONE
     )
-    each: int = setting(4, "Questions of each band", 1, 40, 1, applies=_of_set)
+    each: int = setting(12, "Questions of each band", 1, 40, 1, applies=_of_set)
     seeds: int = setting(
         10, "Seeds", FEWEST_SEEDS, MOST_SEEDS, 1, help="By so many, answers are drawn."
     )
@@ -135,6 +138,9 @@ def chart_data(variations: Variations) -> dict[str, Any]:
         "score": SCORES[rule.score if rule and shown else SHOWN[0]].symbol,
         "keeps": KEEPS,
         "questions": len(variations.queries),
+        "stable": astuple(variations.stability(variations.alternatives)),
+        "groups": _groups(variations),
+        "too few": [_label(v.value) for v in variations.panel(Factor.SAMPLES) if _is_too_few(v)],
         "panels": {
             TITLES[factor]: {
                 "joined": factor in NUMBERS,
@@ -150,6 +156,45 @@ def chart_data(variations: Variations) -> dict[str, Any]:
             if (panel := variations.panel(factor))
         },
     }
+
+
+def _groups(variations: Variations) -> dict[str, Any]:
+    """Return the other settings in few groups: their values, and the share of verdicts kept."""
+    groups: dict[str, list[Variant]] = {}
+    for variant in variations.alternatives:
+        if variant.factor is Factor.SAMPLING and not variations.request.draws:
+            continue  # drawn ones stand under their seeds
+        groups.setdefault(_group(variations, variant), []).append(variant)
+    return {
+        name: {
+            "values": _values([_label(v.value) for v in several]),
+            "stable": astuple(variations.stability(several)),
+        }
+        for name, several in groups.items()
+    }
+
+
+def _group(variations: Variations, variant: Variant) -> str:
+    match variant.factor:
+        case Factor.SAMPLES:
+            is_less = float(variant.value) < variations.request.samples
+            return "fewer answers" if is_less else "more answers"
+        case Factor.SIMILARITY:
+            return f"compared by {'characters' if variant.value in BY_CHARACTERS else 'words'}"
+        case Factor.SEED | Factor.TEMPERATURE if not variations.request.draws:
+            return f"drawn: {variant.factor}"
+    return TITLES[variant.factor].removesuffix(" τ")
+
+
+def _values(names: Sequence[str]) -> str:
+    every = ", ".join(name.replace("_", " ") for name in names)
+    if len(every) <= LONGEST:
+        return every
+    return f"{names[0]} to {names[-1]}" if names[0][0].isdigit() else f"{len(names)} ways"
+
+
+def _is_too_few(variant: Variant) -> bool:
+    return all(each.decision is Decision.TOO_LITTLE for row in variant.outcomes for each in row)
 
 
 def _label(value: float | str) -> str:
@@ -230,6 +275,6 @@ EXPERIMENT = Experiment(
     settings=QuestionsSettings,
     work=_work,
     asks=AskedModel.CHOSEN,
-    takes="half a minute for a question of the embedded model, and much longer with a larger one",
+    takes="a few seconds a question of the embedded model, and much longer with a larger one",
     plan=_plan,
 )

@@ -9,23 +9,19 @@ import numpy as np
 from core.charts.laboratory import cards
 from core.charts.laboratory.pictures import PictureContent
 from core.charts.theme import Chart, Palette
-from core.codec import count_of
+from core.codec import count_of, list_of
 from core.data.world.facts import Band
 from core.once import once
 from core.reports.report import Picture
 from core.studies.calibration.first_calibration import example
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.recorder import LIKELIEST
-from core.studies.inspection.request import Sampling
 from core.studies.inspection.verdict import SCORE, largest_that_stands
-from core.studies.laboratory.deciding import TITLES, Factor
 from core.studies.laboratory.experiment import Finding
 
 HELD, WEAK, BROKEN = "Holds", "Holds in part", "Does not hold"
-AS_FAR: Final = "answers are at least as far from the truth as doubted"
+BEARS_OUT: Final = "answers bear it out"
 _WEAK: Final = 0.3  # a rank correlation below it
-_SEARCH: Final = Sampling.LIKELIEST.value
-_OF_DRAWS: Final = (TITLES[Factor.SEED], TITLES[Factor.TEMPERATURE])
 
 
 @dataclass(frozen=True)
@@ -46,6 +42,7 @@ class LaboratoryClaim:
     experiment: str
     chart: Callable[[PictureContent, Palette], Chart]
     rule: Callable[[Finding], Ruling]
+    height: int = cards.HEIGHT  # pixels of the picture
 
 
 def _estimator(finding: Finding) -> Ruling:
@@ -58,9 +55,9 @@ def _estimator(finding: Finding) -> Ruling:
     return Ruling(
         HELD,
         f"{k[first]:,} answers",
-        f"drawn at random bring the error below {cards.EXACT} nats, the line across; a yes-or-no "
-        f"question has {np.log(2):.2f}",
-        f"A verdict looks at the {LIKELIEST} likeliest instead: near its limit, ask for more.",
+        f"drawn at random bring the doubt within {cards.EXACT} nats of the true one, the line "
+        f"across; a yes-or-no question has {np.log(2):.2f} at most",
+        f"A verdict’s doubt is of the {LIKELIEST} likeliest alone: near its limit, ask for more.",
     )
 
 
@@ -82,21 +79,21 @@ def _theorem(finding: Finding) -> Ruling:
     held, total = finding.drawn["held"], len(columns["D ≥ I"])
     if held < total:
         consequence = "High doubt need not mean a wrong answer."
-        return Ruling(BROKEN, f"{held:,} of {total:,}", AS_FAR, consequence)
+        return Ruling(BROKEN, f"{held:,} of {total:,}", BEARS_OUT, consequence)
     # Where right answers are independent it is arithmetic: the documents alone can break it.
     by_documents = zip(
         columns["D from the documents < I"], columns["D from the documents, nats"], strict=True
     )
     breaks = [below for below, divergence in by_documents if divergence is not None]
     consequence = (
-        "The truth here is the training documents, where right answers are not independent; where "
-        f"they are, it holds for all {total:,}. Low doubt is no proof: “Believe it” rests on wrong "
+        "Right answers of the training documents, the truth here, depend on each other; where they "
+        f"do not, it holds for all {total:,}. Low doubt is no proof: “Believe it” rests on wrong "
         "answers counted on Calibration."
     )
     return Ruling(
         BROKEN if any(breaks) else HELD if breaks else WEAK,
         f"{len(breaks) - sum(breaks):,} of {len(breaks):,}",
-        AS_FAR,
+        BEARS_OUT,
         consequence,
     )
 
@@ -142,27 +139,19 @@ def _guesses() -> _Guesses:
 
 
 def _deciding(finding: Finding) -> Ruling:
-    of: Any = finding.columns
-    rows: Any = zip(of["setting"], of["in use"], of["verdict kept, share"], strict=True)
-    # Drawn answers at the usual temperature stand under both.
-    twice = TITLES[Factor.SAMPLING]
-    is_stable = [
-        (setting, share >= finding.drawn["keeps"])
-        for setting, used, share in rows
-        if not used and setting != twice
-    ]
-    changes = [setting for setting, stays in is_stable if not stays]
-    draws = sum(setting in _OF_DRAWS for setting in changes)
-    number = f"{len(is_stable) - len(changes)} of {len(is_stable)}"
+    value, low, high = finding.drawn["stable"]
+    keeps, few = finding.drawn["keeps"], finding.drawn["too few"]
     questions = count_of(finding.drawn["questions"], "question")
-    meaning = f"other settings give the same verdict ({questions})"
-    if not changes:
-        word = HELD if finding.drawn["questions"] > 1 else WEAK
-        return Ruling(word, number, meaning, "Other settings would have given the same verdict.")
-    consequence = "Keep the usual settings, which alone have a promise."
-    if draws and (_SEARCH, True) in zip(of["value"], of["in use"], strict=True):
-        consequence += f" Of {len(changes)} others, {draws} draw answers by chance."
-    return Ruling(BROKEN, number, meaning, consequence)
+    meaning = f"of verdicts stay if one setting is moved ({low:.0%} to {high:.0%}; {questions})"
+    consequence = (
+        "Keep the usual settings, which alone have a promise."
+        if value < 1
+        else ("Other settings would have given the same verdict.")
+    )
+    if few:
+        consequence += f" Of {list_of(few)} answers, every verdict is “Can’t tell yet”."
+    word = HELD if low >= keeps else WEAK if value >= keeps else BROKEN
+    return Ruling(word, f"{value:.0%}", meaning, consequence)
 
 
 def _yielding(finding: Finding) -> Ruling:
@@ -188,11 +177,11 @@ def _scores(finding: Finding) -> Ruling:
     questions = count_of(finding.drawn["questions"], "question")
     meaning = (
         f"of pairs have the wrong answer doubted more than the right one; by entropy, {other:.0%} "
-        f"({questions}, another draw than Evaluation’s)"
+        f"({questions}, no list that was never taught)"
     )
     consequence = (
-        "Many right answers alone are no reason for doubt. Among lists that were never taught, "
-        "which Evaluation also asks, no lead is shown."
+        "Many right answers alone are no reason for doubt. With such lists, Evaluation finds less, "
+        "and no lead."
         if word is not BROKEN
         else "Mutual information is not shown to be a better ground for a verdict than entropy."
     )
@@ -211,7 +200,7 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         _missing_mass,
     ),
     "Is a score stable?": LaboratoryClaim(
-        "Other settings give the same verdict.", "deciding", cards.deciding, _deciding
+        "Other settings give the same verdict.", "deciding", cards.deciding, _deciding, cards.TALL
     ),
     "Does the bound hold?": LaboratoryClaim(
         "Answers are at least as far from the truth as doubted.", "theorem", cards.theorem, _theorem

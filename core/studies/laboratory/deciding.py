@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from core.abstention.intervals import RESAMPLES, Interval
+from core.abstention.intervals import RESAMPLES, SHARE, Interval, interval
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
 from core.language_models.language_model import LanguageModel
@@ -39,6 +39,7 @@ from core.studies.laboratory.asking import Seldom, of_each
 from core.studies.laboratory.settings import within
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE, SIMILARITIES, usual_threshold
+from core.uncertainty.validation import Floats
 
 FEWEST_SEEDS, MOST_SEEDS = 2, 50
 #: A setting keeps a verdict if so large a share of its draws does.
@@ -141,15 +142,19 @@ class Variant:
         means = np.array([np.mean(row) for row in values if row])
         if not means.size:
             return Interval(np.nan, np.nan, np.nan)
-        rng = np.random.default_rng(0)
-        resampled = means[rng.integers(means.size, size=(RESAMPLES, means.size))].mean(axis=1)
-        lower, upper = np.quantile(resampled, tails)
+        lower, upper = np.quantile(_resampled_means(means), tails)
         return Interval(float(means.mean()), float(lower), float(upper))
 
     def agreement(self, place: int, usual: ReadingOutcome) -> float:
         """Return the share of a question's draws that agree with an outcome, in [0, 1]."""
         row = self.outcomes[place]
         return sum(outcome.agrees(usual) for outcome in row) / len(row)
+
+
+def _resampled_means(values: Floats) -> Floats:
+    """Return the means of resamples of values, one a question."""
+    rng = np.random.default_rng(0)
+    return values[rng.integers(values.size, size=(RESAMPLES, values.size))].mean(axis=1)
 
 
 @dataclass(frozen=True)
@@ -184,6 +189,16 @@ class Variations:
             for v in self.variants
             if not (v.usual or (v.factor is Factor.TEMPERATURE and v.value == warm))
         )
+
+    def stability(self, variants: Sequence[Variant]) -> Interval:
+        """Return the share of verdicts that these keep, with its 95% interval over questions."""
+        if not variants:
+            return Interval(np.nan, np.nan, np.nan)
+        agreements = [
+            [v.agreement(place, usual) for v in variants] for place, usual in enumerate(self.usual)
+        ]
+        shares = np.mean(agreements, axis=1)
+        return interval(shares.mean(), _resampled_means(shares), span=SHARE, pairs=len(shares))
 
     @functools.cached_property
     def changing(self) -> tuple[tuple[Variant, ...], ...]:

@@ -4,7 +4,6 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.charts.laboratory.cards import HEIGHT
 from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, Ruling, picture_of
 from core.studies.laboratory.bundled import results_of
 from core.ui import figures
@@ -49,7 +48,7 @@ def _card(question: str, ruling: Ruling) -> None:
         with st.container(key=f"claim_number_{claim.experiment}"):
             st.text(ruling.number)
         st.text(ruling.meaning)
-    figures.show(picture_of(claim, results_of(claim.experiment)[0]), key, height=HEIGHT)
+    figures.show(picture_of(claim, results_of(claim.experiment)[0]), key, height=claim.height)
     with st.container(key=f"claim_end_{claim.experiment}"):
         st.text(ruling.consequence)
         st.button(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.language_models.forms import Form
-from core.reports.laboratory.deciding import sentence
+from core.reports.laboratory.deciding import chart_data, sentence
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
@@ -201,6 +201,36 @@ def test_what_is_in_use_is_no_setting_that_was_moved():
     found = replace(variations([kept[0]], [*drawn, in_use]), request=searched)
     assert found.alternatives == (drawn[0], drawn[2])
     assert "with answers drawn at temperature 0.5 (never kept)" in sentence(found)
+
+
+def test_the_share_of_verdicts_kept_is_over_questions_and_in_few_groups():
+    kept, lost = outcome(0.1), outcome(0.9, Decision.ABSTAIN)
+    few = outcome(0.1, Decision.TOO_LITTLE)
+    variants = [
+        Variant(Factor.SAMPLES, 2, False, ((few,), (few,))),
+        Variant(Factor.SAMPLES, 40, False, ((kept,), (lost,))),
+        Variant(Factor.SIMILARITY, "token_f1", False, ((kept,), (kept,))),
+        Variant(Factor.SIMILARITY, "WRatio", False, ((lost,), (lost,))),
+        *(Variant(Factor.SEED, i, False, ((kept,), (kept,))) for i in range(10)),
+    ]
+    drawn = variations([kept, kept], variants)
+    data = chart_data(drawn)
+    assert data["too few"] == ["2"] and data["stable"][0] == pytest.approx((12 + 11) / 28)
+    assert {name: (each["values"], each["stable"][0]) for name, each in data["groups"].items()} == {
+        "fewer answers": ("2", 0.0),
+        "more answers": ("40", 0.5),
+        "compared by words": ("token f1", 1.0),
+        "compared by characters": ("WRatio", 0.0),
+        "seed": ("0 to 9", 1.0),
+    }
+    assert (data["groups"]["more answers"]["stable"][1:]) == (0.0, 1.0)
+    # Of one question, even what all keep may be kept by few.
+    alone = variations([kept], [Variant(Factor.SEED, 1, False, ((kept,),))])
+    assert chart_data(alone)["stable"] == pytest.approx((1.0, 0.025, 1.0))
+    variants.append(Variant(Factor.SAMPLING, "drawn", False, ((kept,), (kept,))))
+    searched = Request(QUERY, sampling=Sampling.LIKELIEST)
+    names = [*chart_data(replace(variations([kept] * 2, variants), request=searched))["groups"]]
+    assert names[-1] == "drawn: seed" and "seed" not in names
 
 
 def test_another_answer_is_another_verdict_but_not_what_is_withheld():
