@@ -20,6 +20,7 @@ def page() -> None:
     page_header(
         "What does repeating an answer do?",
         "Repeat an answer: **what is half known gives way before what is known.**",
+        decides=False,
     )
     if result := saved_result.open_result("amplification"):
         saved_curves(result)

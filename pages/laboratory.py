@@ -8,7 +8,7 @@ from core.ui.laboratory.choice import choice
 
 def page() -> None:
     """Draw the page: the claims, or the experiment that tries the chosen one."""
-    page_header("Do the claims hold?")
+    page_header("Do the claims hold?", decides=False)
     if (experiment := choice()) is None:
         cards()
     else:
