@@ -106,9 +106,12 @@ def listed(page):
 
 
 def rows(curves):
-    """What is listed of curves: under each answer, how probable it was, if that is known."""
+    """What is listed of curves: what became of each, and how probable its answers were."""
     return [
-        (f"{i}. {one.case.query}", *("\n".join(each).strip() for each in document.answers(one)))
+        (
+            f"{i}. {one.case.query}\n{words.course(one)}".strip(),
+            *("\n".join(each).strip() for each in document.answers(one)),
+        )
         for i, one in enumerate(curves, 1)
     ]
 
@@ -215,7 +218,7 @@ def test_of_a_question_of_the_world_the_truth_is_proposed(app):
         assert bool(right(case.repeated)) == (fact.band is Band.MANY_ANSWERS)
         assert right(case.repeated) != right(case.answer)
         question, answer, _ = listed(app)[0]
-        assert question == f"1. {query}" and answer.startswith(f"{case.answer}\n")
+        assert question.startswith(f"1. {query}\n") and answer.startswith(f"{case.answer}\n")
 
 
 def test_of_another_question_it_is_said_that_the_answers_are_of_the_one_before(app):

@@ -76,19 +76,15 @@ def _name(curve: Amplification) -> str:
 def answers(curve: Amplification) -> list[tuple[str, str]]:
     """Return a curve's answer and the repeated one, each with how probable it was at first.
 
-    Of all answers, and of the two, which the curve is of; "" where that is not known.
+    "" where that is not known.
     """
     case, first = curve.case, curve.points[0]
-    ours, theirs = first.log_likelihood_answer, first.log_likelihood_repeated
-    if ours is None or theirs is None or first.repetitions:
-        return [(case.answer, ""), (case.repeated, "")]
-    share = first.normalised_probability or 0.0
-    before, of_two, again, other = map(
-        percent_in_short, (math.exp(ours), share, math.exp(theirs), 1 - share)
-    )
     return [
-        (case.answer, f"{before} of all, {of_two} of the two"),
-        (case.repeated, f"{again} of all, {other} of the two"),
+        (text, "" if ln is None or first.repetitions else percent_in_short(math.exp(ln)))
+        for text, ln in (
+            (case.answer, first.log_likelihood_answer),
+            (case.repeated, first.log_likelihood_repeated),
+        )
     ]
 
 

@@ -39,6 +39,8 @@ _FATES: Final = {
     Fate.GIVES_WAY: "the repeated answer leads clearly",
 }
 
+_COURSES: Final = {Fate.STAYS: "leads", Fate.ALIVE: "both alive", Fate.GIVES_WAY: "gives way"}
+
 
 def remarks(curves: Sequence[Amplification]) -> tuple[str, ...]:
     """Return what limits these curves, each sentence once."""
@@ -93,7 +95,7 @@ def _meaning(curve: Amplification) -> tuple[str, bool | None]:
         if first.repetitions == 0 and _fates_at(first) == {Fate.GIVES_WAY}:
             return "The model never held this answer: a reason not to believe it.", False
         gives_way = f"“{curve.case.answer}” gives way"
-        half = f"{gives_way}, as what is half known does: check it."
+        half = f"{gives_way}, as what is half known does."
         return f"{gives_way}. {caution}" if caution else half, False
     if {Fate.GIVES_WAY} in before:
         back = "It gives way, and comes back: no reason to believe it."
@@ -174,6 +176,19 @@ def percent(share: float) -> str:
     if share < 0.001:
         return "less than 0.1%"
     return "more than 99.9%" if share > 0.999 else f"{share:.1%}"
+
+
+def course(curve: Amplification) -> str:
+    """Return what becomes of the answer, and its share of the two; "" where nothing is known."""
+    points = [point.normalised_probability for point in curve.informative]
+    shares = [share for share in points if share is not None]
+    if not shares:
+        return ""
+    end = last_fate(curve)
+    comes_back = end is not Fate.GIVES_WAY and Fate.GIVES_WAY in map(fate, shares)
+    reach = (min(shares), max(shares)) if end is Fate.ALIVE else shares[-1:]
+    what = "gives way, comes back" if comes_back else _COURSES[end]
+    return f"{what}: {' to '.join(map(percent_in_short, reach))} of the two"
 
 
 def percent_in_short(share: float) -> str:

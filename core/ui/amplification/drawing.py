@@ -9,6 +9,7 @@ from core.reports.amplification.words import (
     PROBABILITIES,
     RULE,
     SHARES,
+    course,
     meaning,
     remarks,
     to_json,
@@ -68,7 +69,7 @@ def list_curves(
         for i, one in enumerate(amplifications):
             look = last_fate(one).name.lower()
             with st.container(key=f"curve_row_{i}_{look}"):
-                st.text(f"{i + 1}. {one.case.query}")
+                st.text("\n".join(filter(None, (f"{i + 1}. {one.case.query}", course(one)))))
                 for cell in document.answers(one):
                     st.text("\n".join(filter(None, cell)))
                 if not saved:

@@ -27,6 +27,7 @@ def your_question() -> None:
             "Axis of repetitions",
             SCALES,
             default="log",
+            format_func={"linear": "linear", "log": "log(1 + n)"}.__getitem__,
             key="scale",
             required=True,
             bind="query-params",

@@ -39,8 +39,7 @@ def probabilities_alt(curves):
 
 def test_a_query_is_described_with_its_initial_probabilities():
     assert document.names([TURNS]) == [
-        "1. Q: What is the capital of France?  A: Paris (81.0% of all, 90.0% of the two) and, "
-        "repeated, Lyon (9.0% of all, 10.0% of the two)"
+        "1. Q: What is the capital of France?  A: Paris (81.0%) and, repeated, Lyon (9.0%)"
     ]
 
 
@@ -91,9 +90,7 @@ def test_no_words_say_nan_or_none(name):
 
 def test_hostile_texts_are_described_as_they_are():
     for found, text in zip(hostile(), HOSTILE, strict=True):
-        assert document.names([found])[0].startswith(
-            f"1. Q: {text}  A: a {text} (72.0% of all, 80.0% of the two) and, "
-        )
+        assert document.names([found])[0].startswith(f"1. Q: {text}  A: a {text} (72.0%) and, ")
         assert text in shares_alt([found])
 
 

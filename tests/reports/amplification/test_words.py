@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.reports.amplification.words import meaning, medians, percent, truth, verdict
+from core.reports.amplification.words import course, meaning, medians, percent, truth, verdict
 from core.studies.amplification.curve import SAMPLES_A_POINT, Case, amplify
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.taught_questions import WORLD_OF
@@ -94,8 +94,22 @@ VERDICTS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("shares", "becomes"),
+    [
+        ({0: 0.6, 1: 0.01, 100: 0.013}, "gives way: 1.3% of the two"),
+        ({0: 0.9, 100: 0.9999}, "leads: > 99.9% of the two"),
+        ({0: 0.62, 9: 0.39, 100: 0.53}, "both alive: 39.0% to 62.0% of the two"),
+        ({0: 0.96, 5: 0.01, 50: 0.997}, "gives way, comes back: 99.7% of the two"),
+        ({0: None}, ""),
+    ],
+)
+def test_what_becomes_of_an_answer_is_said_in_short(shares, becomes):
+    assert course(curve(shares, Case("Which?", "A", "B"))) == becomes
+
+
 COMES_BACK = "It gives way, and comes back: no reason to believe it."
-GIVES_WAY = "“A” gives way, as what is half known does: check it."
+GIVES_WAY = "“A” gives way, as what is half known does."
 
 
 @pytest.mark.parametrize(("shares", "sentence"), VERDICTS)
