@@ -10,6 +10,7 @@ from typing import Any, Final
 import altair as alt
 import pandas as pd
 
+from core.charts.laboratory import cards, forest
 from core.charts.laboratory.pictures import LaboratoryPicture, PictureContent
 from core.charts.theme import AUTOSIZE, Chart, Palette, across, contrast, theme
 from core.codec import list_of
@@ -205,6 +206,15 @@ def strip_alt(content: PictureContent) -> str:
     return f"Values that keep the verdict: {list_of(sentences, most=len(sentences))}."
 
 
+def groups_alt(content: PictureContent) -> str:
+    """Say which share of verdicts stays, by what is moved."""
+    parts = (
+        f"{name} ({group['values']}) {forest.with_interval(group['stable'], '.0%')}"
+        for name, group in content["groups"].items()
+    )
+    return f"Verdicts that stay, by what is moved: {'; '.join(parts)}."
+
+
 def _of(factor: Factor) -> LaboratoryPicture:
     title = TITLES[factor]
     return LaboratoryPicture(
@@ -223,9 +233,20 @@ PICTURES = (
         strip,
         strip_alt,
         "Each mark is one value of one setting, all else unchanged: filled where at least 90% of "
-        "the draws keep the verdict (of several questions, on average). Dashed: λ. In the panels "
-        "below, a ring is the value in use and a bar is where 90% of the draws lie; of several "
-        "questions, the 90% interval of their mean.",
+        "the draws keep the verdict. Dashed: λ. In the panels below, a ring is the value in use "
+        "and a bar is where 90% of the draws lie.",
+        there=lambda content: content["questions"] == 1,
+        wide=True,
+    ),
+    LaboratoryPicture(
+        "groups",
+        "Verdicts that stay",
+        cards.deciding,
+        groups_alt,
+        "Lines: 95% intervals over questions. In the panels below, a ring is the value in use, a "
+        "bar the 90% interval of the mean, and a mark is filled where at least 90% of the verdicts "
+        "stay.",
+        there=lambda content: content["questions"] > 1,
         wide=True,
     ),
     *(_of(factor) for factor in Factor),
