@@ -10,8 +10,8 @@ def home() -> None:
     """Draw the page: a question, the experiment, the challenge, and the ways on."""
     page_header(
         "Does it know, or is it just saying so?",
-        "Four questions to a small model that we trained. **Contradict it: its doubt is how far "
-        "its answers move, not which one leads.**",
+        "Tell our small model another answer: **the further its own answers move, the larger its "
+        "doubt.** From a limit on: “I don’t know”.",
     )
     try:
         experiment()

@@ -76,7 +76,7 @@ class Lane:
     promises: bool = False  # whether its policy promises how many of such answers are wrong
     others: tuple[str, ...] = ()  # further answers of the model's own, the likeliest first
     doubt: float | None = None  # that decides, in the unit of its score; None where none does
-    limit: float | None = None  # what the headline compares it with: up to it, or λ
+    limit: float | None = None  # λ, from which on an answer is withheld
 
     @property
     def course(self) -> Course:
@@ -99,7 +99,7 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
     answer = _another(inspection)
     others = _further(inspection, own, answer) if model.capabilities.scores_given_text else ()
     steps = _steps(inspection, model, own, answer, others)
-    judgement = judge(inspection)
+    rule, judgement = inspection.verdict.rule, judge(inspection)
     if judgement is not None:
         deciding = inspection.verdict.score
         right = next(score.right for score in judgement.scores if score.name == deciding)
@@ -115,16 +115,8 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         inspection.promises,
         tuple(texts[0] for texts in others),
         inspection.compared_doubt if inspection.doubt_decides else None,
-        _limit(inspection),
+        rule.value if rule and math.isfinite(rule.value) else None,
     )
-
-
-def _limit(inspection: Inspection) -> float | None:
-    """Return up to which doubt an answer is believed where it is, else λ."""
-    rule = inspection.verdict.rule
-    if inspection.headline is Headline.BELIEVE:
-        return inspection.belief_limit
-    return rule.value if rule and math.isfinite(rule.value) else None
 
 
 def _another(inspection: Inspection) -> str:

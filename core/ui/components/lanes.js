@@ -27,7 +27,8 @@ function draw(root, { lanes, times, words }, send) {
     list.append(item);
     return { lane, item, putIn, show };
   });
-  root.append(list);
+  const [asked, own, told, verdict] = words.columns.map((name) => element("span", {}, name));
+  root.append(element("div", { class: "head", "aria-hidden": true }, asked, element("div", {}, own, told), verdict), list);
 
   function step(animated) {
     const at = Number(range.value);

@@ -36,6 +36,7 @@ WORDS: Final = {
     "valuetext": "told {} times",
     "open": "Open as an inspection",
     "other": "anything else",
+    "columns": ["Question", "Its own answer", "What it is told", "Verdict"],
 }
 
 
@@ -82,15 +83,12 @@ def own_answer(lane: Lane) -> str:
 
 
 def doubt_in_words(lane: Lane) -> str:
-    """Return the doubt beside what it is compared with; a single answer is kept, or it is not."""
+    """Return the doubt beside the limit that it is compared with; "" where none decides."""
     if lane.doubt is None or lane.limit is None:
         return ""
+    digits = digits_apart(lane.doubt, lane.limit, least=2)
     sign = "≥" if lane.doubt >= lane.limit else "<"
-    if lane.headline is Headline.BELIEVE:
-        sign = "≤" if lane.limit else ""
-    digits = digits_apart(lane.doubt, lane.limit if sign else None, least=2)
-    against = f" {sign} {lane.limit:.{digits}f}" if sign else ""
-    return f"doubt {lane.doubt:.{digits}f}{against}".replace("-", "−")
+    return f"doubt {lane.doubt:.{digits}f} {sign} limit {lane.limit:.{digits}f}".replace("-", "−")
 
 
 def _why(lane: Lane) -> str:
