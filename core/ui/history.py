@@ -51,7 +51,8 @@ VERDICTS: Final = _LABELS + _REST
 
 def list_results() -> None:
     """Search and list; offer what can be done with the results that the person ticks."""
-    with st.container(key="history_filters"):
+    filters = st.empty()
+    with filters.container(key="history_filters"):
         words, kind, model, verdict = st.columns([3, 1, 1, 1])
     text = words.text_input(
         "Search",
@@ -72,7 +73,9 @@ def list_results() -> None:
         groups = _of_model(_of_one_question(results.results))
     _whose()
     if not groups:
-        _nothing(searches=bool(text or KINDS[which] or results.total))
+        if not (searches := bool(text or KINDS[which] or results.total)):
+            filters.empty()  # there is nothing to search
+        _nothing(searches=searches)
         return
     with verdict:
         groups, of_verdict = _of_verdict(groups)

@@ -56,6 +56,7 @@ def test_is_empty_at_first_and_says_what_comes_there():
     page = session("history")
     assert not listed(page) and said(page, "Nothing here yet.")
     assert "ask_first" in keys(page)
+    assert not page.selectbox  # there is nothing to search
 
 
 def test_lists_what_was_asked_once_and_nothing_else():
