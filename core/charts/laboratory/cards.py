@@ -90,17 +90,18 @@ def deciding(content: PictureContent, palette: Palette) -> Chart:
     """The share of verdicts that stay, by what is moved."""
     keeps = content["keeps"]
     rows = [
-        Estimate(name, group["values"], *(ends := _ends(group["stable"])), is_main=ends[1] >= keeps)
+        Estimate(name, group["values"], *ends, f"{100 * ends[0]:.3g}%", is_main=ends[1] >= keeps)
         for name, group in content["groups"].items()
+        for ends in [_ends(group["stable"])]
     ]
     line = keeps, f"stable from {keeps:.0%}", ""
     return estimates(rows, line, "verdicts that stay", ".0%", palette)
 
 
-def _ends(numbers: Sequence[float | None]) -> tuple[float, float, float, str]:
-    """Return a share with its interval, and as it is written."""
+def _ends(numbers: Sequence[float | None]) -> tuple[float, float, float]:
+    """Return a share with its interval."""
     value, low, high = (math.nan if end is None else end for end in numbers)
-    return value, low, high, f"{value:.0%}"
+    return value, low, high
 
 
 def quarters(content: PictureContent) -> list[tuple[str, float]]:
@@ -135,9 +136,9 @@ def yielding(content: PictureContent, palette: Palette) -> Chart:
 def scores(content: PictureContent, palette: Palette) -> Chart:
     """How well mutual information and entropy find wrong answers."""
     rows = [
-        Estimate(of.title, of.sign, *_ends(content["scores"][of.symbol]), is_main=not place)
-        for place, name in enumerate(("mutual_information", "semantic_entropy"))
-        for of in [SCORES[name]]
+        Estimate(of.title, of.sign, *ends, f"{ends[0]:.0%}", is_main=of.symbol == "M.I.")
+        for of in (SCORES["mutual_information"], SCORES["semantic_entropy"])
+        for ends in [_ends(content["scores"][of.symbol])]
     ]
     line = 0.5, "no better than chance", ""
     return estimates(rows, line, "wrong answer doubted more (AUROC)", ".0%", palette)

@@ -17,9 +17,8 @@ from core.studies.inspection.counter_answers import contradicts
 from core.studies.inspection.taught_questions import taught_position
 
 RULE: Final = (
-    f"A curve that ends above {ALIVE[1]:.0%} is blue: the answer to test leads clearly. One that "
-    f"ends below {ALIVE[0]:.0%} is orange: the repeated one does. Between, both are alive, neither "
-    "more than four times as likely as the other."
+    f"A blue curve ends above {ALIVE[1]:.0%}: the answer to test leads. An orange one ends below "
+    f"{ALIVE[0]:.0%}: the repeated answer does. A grey one ends between: both are alive."
 )
 SHARES: Final = "Share of the answer against the repeated one"
 PROBABILITIES: Final = "Both probabilities"

@@ -415,12 +415,11 @@ def decisions(decided: PolicyDecisions) -> list[str]:
     policy, seen = decided.policy, decided.observed
     if not seen.queries:
         return ["No row counts, so there is nothing to decide on."]
-    wrong = (
-        f"; {seen.errors:,} of them wrongly ({seen.selective_error:.1%}; "
-        f"{decided.other_errors / seen.answered:.1%} {other_label(decided.results.match)})"
-        if seen.answered
-        else ""
-    )
+    wrong, other = "", decided.other_errors
+    if seen.answered:
+        also = "also" if other == seen.errors else f"{other / seen.answered:.1%}"
+        by = f"{also} {other_label(decided.results.match)}"
+        wrong = f"; {seen.errors:,} of them wrongly ({seen.selective_error:.1%}; {by})"
     where = f"It answers where {SCORES[policy.score].symbol} is {policy.where}. "
     return [
         f"The policy answers {count_of(seen.answered, 'question')} of {seen.queries:,} "

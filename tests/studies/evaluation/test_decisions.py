@@ -48,7 +48,11 @@ def test_it_answers_below_its_threshold_and_counts_what_is_wrong(runs, policy):
     first, second = words.decisions(found)
     assert first.startswith(f"The policy answers {answers.sum()} questions of 60 (")
     assert f"{errors} of them wrongly" in first
-    assert "by the paper’s token F1)." in first
+    for other, says in ((errors, "also"), (0, "0.0%")):
+        assert (
+            f"; {says} by the paper’s token F1)."
+            in words.decisions(replace(found, other_errors=other))[0]
+        )
     assert f"It answers where M.I. is {policy.where}. This describes these rows and is no" in second
     assert "%" not in second
     assert math.isnan(found.observed.upper_bound)  # a bound would be a look that nobody paid for
