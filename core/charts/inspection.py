@@ -24,14 +24,16 @@ from core.studies.inspection.taught_questions import TaughtPosition
 from core.studies.inspection.verdict import (
     CERTIFIED,
     INFORMED,
+    LEAST_KEPT,
     SCORE,
-    TENTH,
     Decision,
     Headline,
     digits_apart,
     largest_doubt,
-    largest_that_stands,
+    repeat_in_words,
+    repeat_probability,
     scale_end,
+    surprise,
 )
 from core.uncertainty.scores import SCORES
 
@@ -74,11 +76,7 @@ def doubt_scale(
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
     rows["zones"] = zones
     steps = _steps(inspection, lowest, border, widest)
-    for i, (at, words) in enumerate(steps):
-        up = -_STEP * (len(steps) - i)
-        rows["steps"].append(_text(at, up, words, palette.text))
-        is_limit = rule is not None and finite and at == limit
-        rows["line" if is_limit else "stairs"].append({"x": at, "y": up - 8})
+    _climb(rows, steps, limit if rule is not None and finite else None, palette)
     if value is not None:
         seen, solid = min(max(value, lowest), widest), min(max(certified, lowest), widest)
         name = f"this question: {_number(value, digits(inspection))}"
@@ -89,15 +87,15 @@ def doubt_scale(
             rows["hollow"] = [{"x": solid, "end": seen, "y": 8, "low": 20}]
         rows["this"] = [{"x": seen, "y": 14}]
         rows["left" if seen - lowest > 0.4 * span else "right"].append(
-            _text(seen, 31, name, palette.text)
+            _text(seen, _NAMES, name, palette.text)
         )
         if rows["solid"]:
-            words = f"solid: at least {no_more(certified)}, whatever was not seen"
-            rows["right"].append(_text(lowest, 48, words, palette.text))
+            words = f"solid: {no_more(certified)} of it is certain"
+            rows["right"].append(_text(lowest, _NAMES + 17, words, palette.text))
     elif too_little:
         words = "this question: too little was seen to say"
-        rows["right"].append(_text(lowest, 31, words, palette.text))
-    top = 70 if rows["solid"] else 53
+        rows["right"].append(_text(lowest, _NAMES, words, palette.text))
+    top = _NAMES + (39 if rows["solid"] else 22)
     for i, (name, doubt) in enumerate(references):
         text = _text(doubt, top + 19 * i, name, palette.quiet)
         rows["others"].append(text)
@@ -116,23 +114,104 @@ def doubt_scale(
 
 def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
     """Where the nearest taught questions lie, and from where on one is near, in the same look."""
+    nearest = sorted(taught.nearest[1:], key=lambda offer: -offer.similarity)
+    marks = [
+        (offer.similarity, f"{offer.in_words}: {offer.question}")
+        for offer in [*taught.nearest[:1], *nearest]
+    ]
+    return _shares(
+        [(0.0, "? Not near"), (NEAR, f"near from {NEAR:.0%}")],
+        (palette.epistemic, palette.primary),
+        marks or [(math.nan, "No taught question is like it at all.")],
+        (
+            "similarity to a taught question\n0%: nothing in common, 100%: the same words",
+            "datum.value",
+        ),
+        palette,
+    )
+
+
+def has_repeats(inspection: Inspection) -> bool:
+    """Whether the doubt is of a single answer, and of nothing but how likely that is kept."""
+    rule, others = inspection.verdict.rule, inspection.others
+    if not others or inspection.decision is Decision.TOO_LITTLE:
+        return False
+    return rule is None or (
+        rule.score == SCORE
+        and 0 < rule.value < math.inf
+        and inspection.compared_doubt == surprise(others)
+    )
+
+
+def keeping(inspection: Inspection, palette: Palette) -> FilledShape:
+    """How likely a single answer is given again, told others, on average.
+
+    From 100% on the left, for the doubt grows to the right, as on its own scale.
+    """
+    rule, decides = inspection.verdict.rule, inspection.doubt_decides
+    limit = LEAST_KEPT if rule is None else min(LEAST_KEPT, math.exp(-rule.value))
+    less, more = _SIDES if decides else _UNDECIDED
+    perhaps = _PERHAPS if inspection.promises else f"{_PERHAPS}, no promise"
+    if inspection.headline is Headline.PERHAPS:
+        less = perhaps
+    steps = [(0.0, less)]
+    if inspection.belief_limit is not None:
+        steps = [(0.0, _BELIEVE), (1 - LEAST_KEPT, f"{perhaps} below {LEAST_KEPT:.0%}")]
+        steps = steps if limit < LEAST_KEPT else steps[:1]
+    mean = repeat_probability(inspection.others)
+    return _shares(
+        [*steps, (1 - limit, f"{more} below {limit:.0%}")],
+        (palette.primary, palette.epistemic) if decides else (palette.muted, palette.muted),
+        [(1 - mean, f"this question: {repeat_in_words(mean)}")],
+        (
+            "how likely it gives its answer again, told others\n"
+            f"from {LEAST_KEPT:.0%} on, its doubt is 0; below, −ln of it in nats",
+            "1 - datum.value",
+        ),
+        palette,
+    )
+
+
+def _shares(
+    steps: Sequence[tuple[float, str]],
+    sides: tuple[str, str],
+    marks: Sequence[tuple[float, str]],
+    title: tuple[str, str],
+    palette: Palette,
+) -> FilledShape:
+    """Marks on a scale from 0 to 1, the first of them the diamond, and their names beneath.
+
+    The last of the steps parts the `sides`, two colours. `title`: of the axis, and what a place
+    on it is.
+    """
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
-    rows["zones"] = [_zone(0.0, NEAR, palette.epistemic), _zone(NEAR, 1.0, palette.primary)]
-    steps = ((0.0, "? Not near"), (NEAR, f"near from {NEAR}"))
-    rows["steps"] = [_text(at, -_STEP, words, palette.text) for at, words in steps]
-    rows["line"] = [{"x": NEAR, "y": -_STEP - 8}]
-    others = sorted(taught.nearest[1:], key=lambda offer: -offer.similarity)
-    for i, offer in enumerate([*taught.nearest[:1], *others]):
-        colour = palette.quiet if i else palette.text
-        words = one_line(f"{offer.in_words}: {offer.question}", _LONGEST)
-        rows["others" if i else "this"].append(_text(offer.similarity, 14 + 38 * i, "", colour))
-        rows["right"].append(_text(0.0, 31 + 38 * i, words, colour))
-    if not taught.nearest:
-        rows["right"] = [_text(0.0, 31, "No taught question is like it at all.", palette.text)]
-    title = "similarity to a taught question\n0: nothing in common, 1: the same words"
-    height = 4 + 38 * max(len(taught.nearest), 1)
-    shape_of_it = _scale_of_doubt(height, 1, title, palette)
-    return FilledShape(shape_of_it, rows, {"lowest": 0.0, "widest": 1.0})
+    border = steps[-1][0]
+    rows["zones"] = [_zone(0.0, border, sides[0]), _zone(border, 1.0, sides[1])]
+    _climb(rows, steps, border, palette)
+    for i, (at, name) in enumerate(marks):
+        words = _text(
+            0.0, _NAMES + 19 * i, one_line(name, _LONGEST), palette.quiet if i else palette.text
+        )
+        rows["right"].append(words)
+        if math.isfinite(at):
+            rows["others" if i else "this"].append(words | {"x": at, "y": 14})
+    of_axis, value = title
+    height = _NAMES - 7 + 19 * len(marks)
+    scale = _scale_of_doubt(height, len(steps), of_axis, palette, f"format({value}, '.0%')")
+    return FilledShape(scale, rows, {"lowest": 0.0, "widest": 1.0})
+
+
+def _climb(
+    rows: dict[str, list[dict[str, Any]]],
+    steps: Sequence[tuple[float, str]],
+    limit: float | None,
+    palette: Palette,
+) -> None:
+    """Place what is said from which doubt on, line over line; the rule at `limit` is dashed."""
+    for i, (at, words) in enumerate(steps):
+        up = -_STEP * (len(steps) - i)
+        rows["steps"].append(_text(at, up, words, palette.text))
+        rows["line" if at == limit else "stairs"].append({"x": at, "y": up - 8})
 
 
 def _steps(
@@ -155,8 +234,6 @@ def _steps(
     if border >= widest:
         return [(lowest, less)]
     steps = [(border, more)]
-    if not rule and is_perhaps and inspection.evidence.answers == 1:
-        return [(lowest, less)]  # a single answer is kept to or not, whatever its M.I.
     if not rule and is_perhaps:
         return [(lowest, f"{less} up to {_number(border, places)}"), *steps]
     if not rule:
@@ -170,8 +247,6 @@ def _steps(
     if believed >= border:
         return [(lowest, f"{_BELIEVE} below {limit}"), *steps]
     first = (lowest, f"{_BELIEVE} {belief_in_words(inspection, believed)}")
-    if inspection.evidence.answers == 1:  # it is kept or it is not: no doubt lies between
-        return [first, (border, f"{more} from {limit}")]
     return [first, (believed, f"{perhaps} below {limit}"), *steps]
 
 
@@ -185,12 +260,8 @@ def digits(inspection: Inspection, *limits: float | None) -> int:
 
 
 def belief_in_words(inspection: Inspection, limit: float) -> str:
-    """Return up to which doubt an answer is believed, and where that number comes from."""
-    answers = inspection.evidence.answers
-    if answers == 1:
-        return "at 0: told others, it keeps its answer"
-    why = f", {TENTH} for {answers} answers" if limit == largest_that_stands(answers) else ""
-    return f"up to {limit:.{digits(inspection, limit)}f}{why}"
+    """Return up to which doubt an answer is believed."""
+    return f"up to {limit:.{digits(inspection, limit)}f}"
 
 
 def _number(doubt: float, places: int = 3) -> str:
@@ -207,20 +278,23 @@ def _text(at: float, height: float, label: str, colour: str) -> dict[str, Any]:
 
 
 @once
-def _scale_of_doubt(height: int, steps: int, title: str, palette: Palette) -> Shape:
+def _scale_of_doubt(
+    height: int, steps: int, title: str, palette: Palette, label: str = "datum.label"
+) -> Shape:
     """Return the shape of a scale from `lowest` to `widest`, parameters; heights are in pixels.
 
-    The data of each layer are named as in `_MARKS`. `title` has two lines.
+    The data of each layer are named as in `_MARKS`. `title` has two lines; `label` is an expression
+    of what is written at a place of the axis.
     """
     above = _STEP * steps + 10
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[alt.ExprRef("lowest"), alt.ExprRef("widest")], nice=False),
         title=title.split("\n"),
-        axis=alt.Axis(grid=False, tickCount=5),
+        axis=alt.Axis(grid=False, tickCount=5, labelExpr=label),
     )
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, -above], nice=False, zero=False), axis=None)
-    end, low, bottom = alt.X2("end:Q"), alt.Y2("low:Q"), alt.Y2Datum(height)
+    end, low = alt.X2("end:Q"), alt.Y2("low:Q")
     text, colour = alt.Text("label:N"), alt.Color("colour:N", scale=None)
     ink = palette.text
 
@@ -234,13 +308,12 @@ def _scale_of_doubt(height: int, steps: int, title: str, palette: Palette) -> Sh
     layers = {
         "zones": layer("zones")
         .mark_rect(opacity=palette.zone)
-        .encode(x2=end, y2=bottom, color=colour),
+        .encode(x2=end, y2=alt.Y2Datum(_BAND), color=colour),
         "steps": words("steps", align="left", dx=6),
         "stairs": layer("stairs").mark_rule(color=palette.muted).encode(y2=alt.Y2Datum(0)),
-        # Down to the first label, which it would cross; below, the colours say where it is.
         "line": layer("line")
         .mark_rule(color=ink, strokeDash=[4, 3], size=2)
-        .encode(y2=alt.Y2Datum(21)),
+        .encode(y2=alt.Y2Datum(_BAND)),
         "solid": layer("solid").mark_rect(color=ink).encode(x2=end, y2=low),
         "hollow": layer("hollow")
         .mark_rect(filled=False, color=ink, strokeWidth=1.5)
@@ -262,6 +335,8 @@ _MARKS = (
     *("left", "right"),
 )
 _STEP = 18  # pixels of a line above the scale, which says what is said from there on
+_BAND = 28  # pixels of the fields that say what is decided
+_NAMES = 40  # where names begin, which cross no border there
 _AXIS = 54  # pixels of an axis with its title
 _LONGEST = 52  # characters that a telephone has room for
 BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified

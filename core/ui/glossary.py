@@ -90,10 +90,10 @@ TERMS: Final[dict[str, str]] = {
     "answers leave it low. Symbol M.I.",
     "Nat": "The unit of information with natural logarithms: ln 2 = 0.69 nats is one yes-or-no "
     "question.",
-    "Nearness": "How similar a question is to one that the embedded model was taught, from 0 to 1: "
-    "how much of the taught name and of its wording is in it, rare words counting most. It is near "
-    f"from {NEAR:.2f} on, if the likeliest taught one, the diamond, lacks no word on which the "
-    "answer depends. Where none is near, the answer is withheld, whatever its doubt.",
+    "Nearness": "How similar a question is to one that the embedded model was taught: how much of "
+    "the taught name and of its wording is in it, rare words counting most. It is near from "
+    f"{NEAR:.0%} on, if the likeliest taught one, the diamond, lacks no word on which the answer "
+    "depends. Where none is near, the answer is withheld, whatever its doubt.",
     "Normalised conditional probability": "The probability of one answer divided by that of two "
     "together, from 0 to 1, after the prompt repeats one of them t times. Below one half, the "
     "repeated one has overtaken.",

@@ -27,6 +27,7 @@ from core.studies.inspection.verdict import (
     WIDTH,
     DecisionRule,
     Headline,
+    decide,
     largest_that_stands,
     scale_end,
 )
@@ -220,9 +221,8 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
         steps = {row["label"]: row["x"] for row in scale.rows["steps"]}
         if is_served:  # the rule, in the words of the stamps; darker as far as it is believed
             limit = inspection.verdict.rule.value
-            most = f"up to {believed:.3f}, 1/10 of the most for 2 answers"
             assert steps == {
-                f"{STAMPS[Headline.BELIEVE].label} {most}": 0,
+                f"{STAMPS[Headline.BELIEVE].label} up to {believed:.3f}": 0,
                 f"{STAMPS[Headline.PERHAPS].label} below limit λ = {limit:.3f}": believed,
                 STAMPS[Headline.ABSTAIN].label: limit,
             }
@@ -238,8 +238,8 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
 @pytest.mark.parametrize(
     ("question", "first"),
     [
-        ("What is the capital of Zorvania?", "0.26: What US state capitals do you know?"),
-        ("Who was the king of the United States?", "0.66, but lacks “king”: Who was the first"),
+        ("What is the capital of Zorvania?", "26%: What US state capitals do you know?"),
+        ("Who was the king of the United States?", "66%, but lacks “king”: Who was the first"),
         ("xyzzy", "No taught question is like it at all."),
     ],
 )
@@ -249,13 +249,13 @@ def test_where_nothing_near_was_taught_the_nearest_is_drawn_and_no_doubt(questio
     picture = document.decisive_picture(inspection, EXAMPLES)
     scale = picture.chart(*picture.data, LIGHT)
     check({"nearness": scale}, LIGHT)
-    assert placed(scale)["near from 0.58"] == NEAR and "doubt" not in str(scale.rows)
+    assert placed(scale)["near from 58%"] == NEAR and "doubt" not in str(scale.rows)
     nearest = inspection.nearest_taught.nearest
     assert scale.rows["right"][0]["label"].startswith(first)
     marks = [*scale.rows["this"], *scale.rows["others"]]
     others = sorted((offer.similarity for offer in nearest[1:]), reverse=True)
     assert [row["x"] for row in marks] == [offer.similarity for offer in nearest[:1]] + others
-    assert all(f"{each.question}” {each.similarity:.2f}" in picture.alt for each in nearest)
+    assert all(f"{each.question}” {each.similarity:.0%}" in picture.alt for each in nearest)
     assert first.partition(":")[0].rstrip(".") in picture.alt, "with what it lacks"
     assert f"{inspection.compared_doubt:.3f} nats, decides" in idle_doubt(inspection)
     assert ("No taught question is like it" in picture.alt) == (not nearest)
@@ -282,8 +282,36 @@ def test_a_single_answer_that_nothing_certifies_has_no_limit(embedded):
     single = run(request, embedded, Reading(gamma_1=0.1))
     assert single.evidence.answers == 1 and single.verdict.rule is None
     assert single.compared_doubt > single.information_threshold
-    (step,) = charts.doubt_scale(single, (), LIGHT).rows["steps"]
-    assert step["label"] == UNPROMISED.label
+    scale = document.doubt(single)
+    steps = [row["label"] for row in scale.chart(*scale.data, LIGHT).rows["steps"]]
+    assert steps == [UNPROMISED.label, "more doubt below 50%"]
+
+
+@pytest.mark.parametrize("limit", [0.3, 0.9])  # below ln 2, and above
+def test_a_single_answer_lies_where_it_is_kept_and_not_at_a_doubt_of_0(embedded, limit):
+    """Its bars say that it is kept in 91%, told one: a doubt of 0.000 beside them contradicts."""
+    single = run(usual_request("What is the capital of France?", embedded.capabilities), embedded)
+    rule = replace(single.verdict.rule, value=limit)
+    picture = document.doubt(replace(single, verdict=replace(single.verdict, rule=rule)))
+    scale = picture.chart(*picture.data, LIGHT)
+    shares = [share for _, share in single.others]
+    mean = sum(shares) / len(shares)
+    (this,) = scale.rows["this"]
+    assert this["x"] == pytest.approx(1 - mean) and not scale.rows["others"]
+    assert f"this question: {mean:.1%}" in placed(scale) and f"{mean:.1%} on average" in picture.alt
+    steps = {STAMPS[Headline.BELIEVE].label: 0}
+    if limit > math.log(2):  # told others, it may be kept in less than half and lie below λ
+        steps[f"{STAMPS[Headline.PERHAPS].label} below 50%"] = 0.5
+    least = min(0.5, math.exp(-limit))
+    steps[f"{STAMPS[Headline.ABSTAIN].label} below {least:.0%}"] = pytest.approx(1 - least)
+    assert {row["label"]: row["x"] for row in scale.rows["steps"]} == steps
+    assert [row["x"] for row in scale.rows["line"]] == [pytest.approx(1 - least)]
+    check({"keeping": scale}, LIGHT)
+    others = (("Lyon", 0.2),)
+    scores, recording = single.scores, replace(single.recording, others=others)
+    dropped = replace(single, recording=recording, verdict=decide(scores, 1.0, 1, rule, others))
+    steps = charts.keeping(dropped, LIGHT).rows["steps"]
+    assert [row["label"] for row in steps][:1] == ["would be answered"]
 
 
 def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
@@ -295,7 +323,7 @@ def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
         *_, solid, hollow = rows_of(scale, "end")
         assert (solid["x"], solid["end"]) == (0, less)
         assert (hollow["x"], hollow["end"]) == (less, inspection.compared_doubt)
-        assert placed(scale)[f"solid: at least {less:.3f}, whatever was not seen"] == 0
+        assert placed(scale)[f"solid: {less:.3f} of it is certain"] == 0
 
 
 @pytest.mark.parametrize(

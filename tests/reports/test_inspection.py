@@ -204,9 +204,7 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
 @pytest.mark.parametrize(
     ("question", "limit", "step"),
     [
-        # A tenth of ln 6; a single one is kept or not.
-        ("Name a yellow fruit.", "0.179", "up to 0.179, 1/10 of the most for 6 answers"),
-        ("What is the capital of France?", "0", "at 0: told others, it keeps its answer"),
+        ("Name a yellow fruit.", "0.179", "up to 0.179"),  # a tenth of ln 6
         ("Who invented the telephone?", None, ""),  # of two, λ is more than they can differ by
         ("What is the capital of New Zealand?", None, ""),  # withheld
         ("What is the capital of Zorvania?", None, ""),  # never taught: no doubt decides
@@ -241,7 +239,7 @@ def test_the_scale_of_a_policy_that_nobody_checked_is_marked_as_a_file(embedded)
     for from_file, title in ((False, "Doubt"), (True, "Not verified: Doubt")):
         policy = replace(default_policy(), from_file=from_file)
         picture = doubt(run_again(seen.recording, policy=policy))
-        assert picture.title == title and "“Believe it” at 0" in picture.alt
+        assert picture.title == title and "“Believe it” takes 50%" in picture.alt
         assert picture.figure(LIGHT, "x" * 101).to_dict()["title"] == {
             "text": title,
             "subtitle": f"{'x' * 99}…",

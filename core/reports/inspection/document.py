@@ -8,7 +8,7 @@ from typing import Final
 from core import prompts
 from core.charts import inspection as charts
 from core.charts import matrices
-from core.codec import no_more
+from core.codec import list_of, no_more
 from core.data.world.nearest import NEAR
 from core.reports.inspection import words
 from core.reports.inspection.score_table import remarks, score_table
@@ -19,7 +19,13 @@ from core.studies.inspection.conditional_rows import AnswerRow, ConditionalRows,
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.stopping_rule import GrowthPoint, growth
-from core.studies.inspection.verdict import Decision, Headline
+from core.studies.inspection.verdict import (
+    LEAST_KEPT,
+    Decision,
+    Headline,
+    repeat_in_words,
+    repeat_probability,
+)
 from core.uncertainty.scores import SCORES
 
 MOST_PROMPTS: Final = 3  # of those with an answer each
@@ -89,7 +95,7 @@ def decisive_picture(
     taught = inspection.nearest_taught
     if taught is None or not inspection.conceals:
         return doubt(inspection, references)
-    near = f"a question is near from {NEAR} on"
+    near = f"a question is near from {NEAR:.0%} on"
     each = [f"“{one.question}” {one.in_words}" for one in taught.nearest]
     alt = f"The nearest taught questions, and how similar they are: {'; '.join(each)}; {near}."
     if not each:
@@ -100,6 +106,8 @@ def decisive_picture(
 def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) -> Picture:
     """Return the scale of doubt, with other inspections' marks on it."""
     rule, value = inspection.verdict.rule, inspection.compared_doubt
+    if charts.has_repeats(inspection):
+        return _keeping(inspection)
     if inspection.verdict.decision is Decision.TOO_LITTLE or value is None:
         alt = "Too little was seen to say how large the doubt is."
     else:
@@ -118,6 +126,17 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
             how = charts.belief_in_words(inspection, limit)
             alt = f"{alt} “{words.STAMPS[Headline.BELIEVE].words}” {how}."
     return Picture(f"{words.mark(rule)}Doubt", alt, charts.doubt_scale, (inspection, references))
+
+
+def _keeping(inspection: Inspection) -> Picture:
+    """Return how likely a single answer is given again, told others."""
+    others, mark = inspection.others, words.mark(inspection.verdict.rule)
+    each = [f"“{display(text)}” {repeat_in_words(share)}" for text, share in others]
+    mean = repeat_in_words(repeat_probability(others))
+    alt = f"How likely it gives its answer again, told {list_of(each)}: {mean} on average."
+    if inspection.belief_limit is not None:
+        alt += f" “{words.STAMPS[Headline.BELIEVE].words}” takes {LEAST_KEPT:.0%}."
+    return Picture(f"{mark}Doubt", alt, charts.keeping, (inspection,))
 
 
 def _prompt(row: AnswerRow) -> str:

@@ -30,7 +30,6 @@ from core.studies.inspection.verdict import (
     LARGEST_ERROR,
     LEAST_CONFIDENCE,
     SCORE,
-    TENTH,
     Decision,
     DecisionRule,
     Headline,
@@ -164,8 +163,8 @@ def _perhaps_because(inspection: Inspection) -> str:
         if evidence.answers == 1 and not recording.others:
             return "not told another answer"
         what = "" if rule.score == SCORE else "M.I. "
-        most = largest_that_stands(evidence.answers)
-        return f"{what}{ABOVE} {most:.3f}" if _tenth(inspection) else "moved by what it is told"
+        tenth = _tenth(inspection)
+        return f"{what}{ABOVE} {tenth}" if tenth else "moved by what it is told"
     if rule.belief is None:
         return "its policy promises no more"
     doubt = inspection.compared_doubt
@@ -182,7 +181,7 @@ def _tenth(inspection: Inspection) -> str | None:
     most = largest_that_stands(answers)
     if answers == 1 or max(each or 0.0 for each in seen) <= most:
         return None
-    return f"{most:.3f}, {TENTH} for {answers} answers"
+    return f"{most:.3f}"
 
 
 def _grounds(rule: DecisionRule, digits: int = 3) -> str:
@@ -321,7 +320,7 @@ def about_training(taught: TaughtPosition | None) -> list[str]:
         return []
     heading, listed = "Did you mean:", taught.offers
     if taught.outside and not listed:
-        heading, listed = f"Nearest of what was taught, where {NEAR} is near:", taught.nearest
+        heading, listed = f"Nearest of what was taught, where {NEAR:.0%} is near:", taught.nearest
     offers = [f"  {offer.question} (similarity {offer.in_words})" for offer in listed]
     return [untaught_words(taught), *([heading, *offers] if offers else [])]
 
@@ -395,6 +394,10 @@ def caveat(inspection: Inspection) -> str | None:
         return None
     if inspection.evidence.answers == 1:
         return f"Whether it would keep to this one is not known{HENCE}"
+    if rule.perhaps and all(rule.perhaps):
+        number, wrong = rule.perhaps
+        times = f"{wrong:,} of {number:,} times"
+        return f"{mark(rule)}On labelled questions, “Perhaps” was wrong {times}."
     if tenth := _tenth(inspection):
         what = "a doubt" if rule.score == SCORE else "an M.I."
         return f"“Believe it” takes {what} of at most {tenth}."

@@ -29,7 +29,7 @@ class Offer:
     def in_words(self) -> str:
         """How similar it is, and what keeps it from being near for all that."""
         lacks = f", but lacks “{'”, “'.join(self.lacks)}”" if self.lacks else ""
-        return f"{self.similarity:.2f}{lacks}"
+        return f"{self.similarity:.0%}{lacks}"
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
 MOST_TO_KEEP = 0.1  # of the largest M.I. possible: above, an answer changes the next one
-TENTH = f"1/{1 / MOST_TO_KEEP:.0f} of the most"  # the same, as every screen says it
-A_TENTH = f"{TENTH} possible"  # of any question
+A_TENTH = f"1/{1 / MOST_TO_KEEP:.0f} of the most possible"  # the same, as every screen says it
 WIDTH = 3.6  # λ: of the default one, all that M.I. of the 8 likeliest answers can be, ln 8
 LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
 # A promise of more errors, or with less confidence, is no reason to believe an answer.
@@ -73,6 +72,8 @@ class DecisionRule:
     # nothing is promised.
     error: float | None = None
     belief: Belief | None = None  # what is promised of the answers that stand, beside that
+    # How many labelled answers it serves that do not stand, and how many of these are wrong.
+    perhaps: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -102,13 +103,15 @@ def rule_of(policy: Policy, origin: str = "") -> DecisionRule:
     """Return how a policy decides here; a promise of other errors than of answers is none."""
     least_mass = policy.pipeline.least_mass if policy.pipeline else 0.0
     promises = policy.method == "ltt" and (policy.confidence or 0) >= LEAST_CONFIDENCE
+    belief = policy.belief if promises else None
     return DecisionRule(
         policy.threshold,
         least_mass,
         policy.score,
         f"{origin}{policy.sentence}",
         policy.target_error if promises else None,
-        policy.belief if promises else None,
+        belief,
+        (policy.answered - belief.answered, policy.errors - belief.errors) if belief else None,
     )
 
 
@@ -386,8 +389,8 @@ class _About:
             return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
-                "A guess would follow what it is told; this hardly does, so several answers may be "
-                "right"
+                f"Several may be right: its {self.clusters} answers hardly change, whatever it is "
+                "told"
             )
         return "Telling the model its other answers hardly changes what it says"
 
@@ -414,16 +417,17 @@ def _repeats(others: Others, how: str) -> str:
     """Say what else the model was told, and how likely it then is to give its own answer."""
     names = list_of([f"“{one_line(text)}”" for text, _ in others], "or", most=len(others))
     mean, (other, least) = repeat_probability(others), min(others, key=lambda pair: pair[1])
-    sentence = (
-        f"Told {names}, the model is {how} {_percent(mean)} likely to give its own answer again"
-    )
+    share = repeat_in_words(mean)
+    sentence = f"Told {names}, the model is {how} {share} likely to give its own answer again"
     if len(others) == 1:
         return sentence
-    worst = f", told “{one_line(other)}” {_percent(least)}" if least < LEAST_KEPT <= mean else ""
+    worst = (
+        f", told “{one_line(other)}” {repeat_in_words(least)}" if least < LEAST_KEPT <= mean else ""
+    )
     return f"{sentence} on average{worst}"
 
 
-def _percent(share: float) -> str:
+def repeat_in_words(share: float) -> str:
     """Return a share as no more than it is."""
     return f"{math.floor(1000 * share) / 10:.3g}%" if share >= 0.01 else "less than 1%"
 

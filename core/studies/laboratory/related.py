@@ -44,7 +44,7 @@ EXCEEDED: Final = 0.1
 COMPARED: Final = {
     "mutual_information": "M.I.",
     "semantic_entropy": "S.E.",
-    "min_conditional_entropy": "least conditional entropy (Ahdritz et al.)",
+    "min_conditional_entropy": "minimum conditional entropy (Ahdritz et al.)",
     "two_stage": "the same after a threshold tuned on other questions",
     "pair_covariance": "pair covariance (Johnson et al.), all answers",
     "covariance": "V̂ of the answer served",

@@ -228,7 +228,8 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
             "Even if it only repeated what it is told",
             "even a guess is below the limit: ",
         ),
-        (HALF, {}, "takes a doubt of at most 0.069, 1/10 of", f"{ABOVE} 0.069"),
+        (HALF, {}, "takes a doubt of at most 0.069.", f"{ABOVE} 0.069"),
+        (HALF, {"perhaps": (1200, 90)}, "“Perhaps” was wrong 90 of 1,200 times.", ABOVE),
         (
             HALF,
             {"score": "semantic_entropy", "value": 2.0},

@@ -45,7 +45,7 @@ def test_a_question_is_recognised_near_or_neither():
     assert best.question == RECOGNISED and about_training(found)[0].startswith(
         "The model was not taught"
     )
-    offered = f"  {RECOGNISED} (similarity {best.similarity:.2f})"
+    offered = f"  {RECOGNISED} (similarity {best.similarity:.0%})"
     assert about_training(found)[1:3] == ["Did you mean:", offered]
     found = taught_position(HELD_OUT, WORLD_OF)
     assert grading.find(HELD_OUT) and found.near and not found.recognised
@@ -55,7 +55,7 @@ def test_a_question_is_recognised_near_or_neither():
         assert found.outside and not found.recognised and not found.near
         made_up, *nearest = about_training(found)
         assert "made up, whatever its doubt" in made_up
-        assert nearest[:1] == ["Nearest of what was taught, where 0.58 is near:"] * bool(nearest)
+        assert nearest[:1] == ["Nearest of what was taught, where 58% is near:"] * bool(nearest)
         assert len(nearest[1:]) == len(found.nearest)
         assert bool(found.nearest) is (query == OUTSIDE)
 

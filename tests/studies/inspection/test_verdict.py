@@ -104,7 +104,7 @@ def test_any_score_can_be_the_one_that_is_compared(name):
         (0.5, 1.0, 0.1, "does not know"),
         (0.1, 0.05, 0.1, "cover only 5.0%"),
         (0.5, 0.05, 0.1, "too little to judge"),
-        (0.1, 1.0, 2.0, "several answers"),
+        (0.1, 1.0, 2.0, "its 3 answers hardly change"),
         (0.1, 1.0, 0.1, "hardly changes"),
     ],
 )
@@ -199,7 +199,10 @@ def test_a_policy_that_promises_nothing_of_the_answered_is_no_reason_to_believe(
     policy = replace(default_policy(), method=method, confidence=confidence, belief=None)
     assert rule_of(policy).error is None
     assert rule_of(replace(default_policy(), confidence=0.6)).error is None
-    assert rule_of(default_policy()).error == default_policy().target_error
+    rule, policy = rule_of(default_policy()), default_policy()
+    assert rule.error == policy.target_error and rule.perhaps is not None
+    (number, wrong), stand = rule.perhaps, policy.belief
+    assert (number + stand.answered, wrong + stand.errors) == (policy.answered, policy.errors)
 
 
 @pytest.mark.parametrize(
