@@ -100,12 +100,12 @@ def doubt_scale(
         text = _text(doubt, top + 19 * i, name, palette.quiet)
         rows["others"].append(text)
         rows["left" if doubt - lowest > 0.4 * span else "right"].append(text)
-    title = "mutual information (M.I.)" if score == SCORE else SCORES[score].symbol
+    title = f"{SCORES[score].title} ({SCORES[score].symbol})"
     if unit := SCORES[score].doubt_unit:
         title += f" in {unit}"
     if rule is not None and not decides:  # one of both: a telephone has no room for more
         title += "; does not decide here"
-    what = _FOLLOWS if score == SCORE else SCORES[score].title.lower()
+    what = _FOLLOWS if score == SCORE else SCORES[score].sign
     title = f"doubt: {what}\n{title}"
     ends = {"lowest": lowest, "widest": widest}
     height = top - 7 + 19 * len(references)

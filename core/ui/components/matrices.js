@@ -3,9 +3,6 @@
 const NUMBERED = 7; // answers, for which numbers fit into the cells
 const LABELLED = 24; // answers, for which rows and columns can be named
 const LONGEST = 60; // letters above a column, on three lines
-const SMALL = 0.05; // below it, contributions have a third digit; and where they are few
-const LEAST = 0.25; // of the largest contribution: a smaller one is a colour alone
-const FEW = 3; // answers, up to which every cell has its number: one adds them up
 const CELL = 44, LARGEST = 48, BESIDE = 36, SINGLE = 600; // pixels; for a mouse, all three may stand beside
 const LABEL = 9.5, SHORT_LABEL = 6, NARROW = 30; // letters
 const SUM = 2.8, GAP = 1.5; // letters, as in the style sheet
@@ -22,7 +19,6 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   const labelled = m <= LABELLED;
   const numbered = !small || m <= NUMBERED;
   const summed = m <= NUMBERED;
-  const most = Math.max(...matrices.find(({ key }) => key === "contribution").cells.flat().map(Math.abs));
 
   for (const [at, { key, title, cells: values }] of matrices.entries()) {
     const pick = element("input", { type: "radio", name: `which_${small}`, value: key });
@@ -44,8 +40,8 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   function fit(width) {
     const letters = parseFloat(getComputedStyle(root).fontSize);
     const label = (width < NARROW * letters ? SHORT_LABEL : LABEL) * letters;
-    const sum = summed ? SUM * letters : 0; // of the joint, whose sums are those of the product
-    const beside = (width - label - sum - 2 * GAP * letters) / (3 * m);
+    const sum = summed ? SUM * letters : 0;
+    const beside = (width - label - 2 * sum - 2 * GAP * letters) / (3 * m);
     const crowded = summed && beside < BESIDE && (width - label - sum) / m < CELL; // on a telephone
     const alone = (width - label - (crowded ? 0 : sum)) / m;
     root.classList.toggle("summed", summed && !crowded);
@@ -59,7 +55,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   function grid(key, title, values) {
     const made = element("div", { class: "grid", role: "grid", "aria-label": title });
     const total = (parts) => element("div", { class: "total", role: "gridcell" }, short(parts.reduce((sum, value) => sum + value, 0), key));
-    const sums = summed && key === "joint";
+    const sums = summed && key !== "product"; // whose sums are those of the joint
     if (labelled) {
       const head = element("div", { class: "line", role: "row" },
         element("div", { class: "before corner", role: "columnheader" }, `${words.pair} ↓`));
@@ -116,10 +112,8 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   }
 
   function short(value, key) {
-    if (key !== "contribution") return value >= 0.005 ? `${Math.round(100 * value)}%` : m > FEW ? "" : "< 1%";
-    const digits = m <= FEW || most < SMALL ? 3 : 2;
-    if (Math.abs(value) < (m > FEW ? LEAST * most : 0.5 / 10 ** digits)) return "";
-    return signed(value, digits).replace(/^([+−]?)0\./, "$1.");
+    if (key !== "contribution") return value >= 0.005 ? `${Math.round(100 * value)}%` : "< 1%";
+    return Math.abs(value) < 0.0005 ? "0" : signed(value, 3).replace("0.", ".");
   }
 
   function paint(cell, key, value) {
