@@ -82,6 +82,7 @@ def ladder(inspection: Inspection) -> None:
                 for i, (estimator, title) in enumerate(TITLES.items())
             },
         },
+        column_config={"measured": st.column_config.Column(width=300)},
         hide_index=True,
         height="content",
         key="ladder",
