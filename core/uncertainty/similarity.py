@@ -22,7 +22,7 @@ from core.uncertainty.validation import Floats
 
 #: Part of what a score was made with: another number where texts are told from answers, answers
 #: from each other or their scores computed otherwise, since no threshold holds across that.
-ANSWER_RULE = 3
+ANSWER_RULE = 4
 
 SAME_ANSWER, TOKEN_F1 = "same_answer", "token_f1"
 #: What answers are compared by where nobody chooses.

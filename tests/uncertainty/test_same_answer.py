@@ -53,7 +53,7 @@ def test_what_the_rule_decides_has_a_number_of_its_own():
     texts += [row["text"] for row in rows_of("no_answers.csv")]
     none = np.packbits([is_no_answer(text) for text in texts])
     digest = hashlib.sha256(alike.tobytes() + none.tobytes()).hexdigest()[:12]
-    assert (ANSWER_RULE, digest) == (3, "a1e88ac3bd7e"), (
+    assert (ANSWER_RULE, digest) == (4, "a1e88ac3bd7e"), (
         "raise ANSWER_RULE and certify anew, unless only the files of texts grew"
     )
 
