@@ -5,11 +5,12 @@ of training, of the wordings and of λ (``tests/data/visitors.csv``). The two th
 nearest question were settled after a look at them, and not of the 130 of somebody else
 (``tests/data/visitors_130.csv``), nor of another 130 (``tests/data/visitors_130_more.csv``), which
 nobody had seen when the model was trained and certified; what the reading of questions leaves out
-was settled after a look at all of them, and not of a third 130, written when all that stood
-(``tests/data/visitors_130_unseen.csv``). Of each, for each kind: how many are answered rightly and
-wrongly under “Believe it.”, under “Perhaps.”, and else by the recording of a larger model beside,
-how often a question that is offered instead has the right answer, how many are withheld, and how
-often the headline says that this was not taught. Then what comes at once, without a second try.
+was settled after a look at all of them, and not of a third and a fourth 130
+(``tests/data/visitors_130_unseen.csv``, ``tests/data/visitors_130_fourth.csv``). Of each, for
+each kind: how many are answered rightly and wrongly under “Believe it.”, under “Perhaps.”, and
+else by the recording of a larger model beside, how often a question that is offered instead has
+the right answer, how many are withheld, and how often the headline says that this was not taught.
+Then what comes at once, without a second try.
 """
 
 import csv
@@ -26,8 +27,8 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.taught_questions import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
 
-FILES = "visitors", "visitors_130", "visitors_130_more", "visitors_130_unseen"
-QUESTIONS = tuple(Path("tests/data", f"{name}.csv") for name in FILES)
+FILES = "", "_130", "_130_more", "_130_unseen", "_130_fourth"
+QUESTIONS = tuple(Path("tests/data", f"visitors{name}.csv") for name in FILES)
 OUTCOMES = (
     "believed, right",
     "believed, wrong",
