@@ -210,9 +210,9 @@ class _Index:
             own = [name for name in dict.fromkeys(map(_distinct, fact.names)) if name]
             names += own
             owners += [n] * len(own)
-            stated_by.update(
-                {word for name in own for word in name} - around[self._relation[n]].keys()
-            )
+            others = around[self._relation[n]]
+            # In this order, which decides between words that are equally alike: never in a set's.
+            stated_by.update(word for word in dict.fromkeys(chain(*own)) if word not in others)
         for relation, count in Counter(self._relation.tolist()).items():
             stated_by.update(dict.fromkeys(around[relation], count))
         self._owner = np.array(owners)

@@ -1,7 +1,10 @@
 """The nearest taught question: found in strangers' words, and not where there is none."""
 
 import csv
+import os
 import random
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -28,6 +31,23 @@ FACTS = facts()
 
 # A little below what `benchmarks/nearest.py` measures: facts change, and so do their names.
 RIGHT, RIGHT_AND_NEAR = 0.7, 0.35
+
+
+def test_how_near_a_question_is_does_not_change_from_one_start_to_the_next():
+    """Of “springtime” and “springs”, both as like “Springfield”, a set named another each time."""
+    script = "from core.data.world.nearest import nearest_questions as nearest\n"
+    script += "print([each.similarity for each in nearest('Who is the mayor of Springfield?')])"
+    starts = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for seed in "01"
+    ]
+    assert starts[0].stdout == starts[1].stdout > "[0.4"
 
 
 def rows(name):
