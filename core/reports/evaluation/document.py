@@ -20,7 +20,13 @@ from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.row_table import QuestionPoints
 from core.studies.evaluation.rows import RIGHT_BY
 from core.studies.evaluation.run import reading_in
-from core.studies.evaluation.score_comparison import ScoreComparison, compare, lead, ranking
+from core.studies.evaluation.score_comparison import (
+    LARGER_IS_BETTER,
+    ScoreComparison,
+    compare,
+    lead,
+    ranking,
+)
 from core.uncertainty.scores import SCORES
 
 CHANCE: Final = "Chance"
@@ -116,7 +122,8 @@ def _title_and_sign(score: str) -> tuple[str, str]:
 def differences(every: Sequence[ScoreComparison]) -> Picture:
     """Return by how much one score exceeds every other that it can be compared with."""
     some = [each for each in every if not math.isnan(each.difference.value)]
-    some = sorted(some, key=lambda each: -each.difference.value)
+    is_up = LARGER_IS_BETTER[every[0].measure]
+    some = sorted(some, key=lambda each: each.values[1], reverse=is_up)
     rows = [
         charts.Estimate(
             *(

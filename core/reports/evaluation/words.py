@@ -376,7 +376,7 @@ def comparison(of: ScoreComparison, one: str = "", two: str = "") -> str:
     if math.isnan(of.p_value):
         return f"{one} and {two}: {numbers}; how much of that is chance is not known."
     ends = f"{decimal(of.difference.lower, digits)} to {decimal(of.difference.upper, digits)}"
-    numbers += f" ({CONFIDENCE:.0%} {ends}), Holm-adjusted {p_in_words(of.adjusted)} ({of.test})."
+    numbers += f" ({CONFIDENCE:.0%} {ends}), adjusted {p_in_words(of.adjusted)} ({of.test})."
     if not of.is_significant:
         return f"No difference between {one} and {two} is shown: {numbers}"
     return f"{one} {BETTER[of.measure]} {'better' if of.better else 'worse'} than {two}: {numbers}"

@@ -2,7 +2,8 @@
 
 Scores that serve the same answers share their labels: their AUROCs are compared by DeLong's
 test, where there are enough. Others, and other measures, are compared by the paired bootstrap.
-The p-values of all comparisons with one score are adjusted for their number by Holm's method.
+The p-values of all comparisons with one score are adjusted for their number by Holm's method; those
+of the score that leads are multiplied by it, for the rows chose that score.
 
 References
 ----------
@@ -62,20 +63,19 @@ class ScoreComparison:
 
 
 def compare(
-    measured: RunMeasures, score: str, measure: str = "auroc", confidence: float = CONFIDENCE
+    measured: RunMeasures, score: str, measure: str = "auroc"
 ) -> tuple[ScoreComparison, ...]:
     """Hold every other score of a run against one, by one of `metrics.MEASURES`.
 
     None whose weights some of these questions chose: no test holds where it had to do well.
-    Each interval has the `confidence` by itself.
+    What the leading score is held against is that of `lead`: a page says one thing of two scores.
     """
+    best = lead(measured) if measure == "auroc" else None
+    if best is not None and best.score == score:
+        return best.others
     names = _comparable(measured)
-    comparisons = [
-        _compare(measured, score, other, measure, confidence)
-        for other in names
-        if score in names and other != score
-    ]
-    return adjust(comparisons)
+    others = [other for other in names if score in names and other != score]
+    return adjust([_compare(measured, score, other, measure) for other in others])
 
 
 def _comparable(measured: RunMeasures) -> list[str]:
@@ -135,10 +135,11 @@ def lead(measured: RunMeasures) -> BestScore | None:
 
 def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> BestScore:
     """Hold a score against the others of some names, the one with the largest AUROC first."""
-    together = 1 - (1 - CONFIDENCE) / max(len(names) - 1, 1)
-    every = compare(measured, score, confidence=together)
-    every = tuple(each for each in every if each.other in names)
-    shown = [each for each in every if each.p_value * len(every) < LEVEL]
+    others = [name for name in measured.results.scores if name in names and name != score]
+    together = 1 - (1 - CONFIDENCE) / max(len(others), 1)
+    by = [_compare(measured, score, other, "auroc", together) for other in others]
+    every = tuple(replace(e, adjusted=float(np.minimum(1, e.p_value * len(by)))) for e in by)
+    shown = [each for each in every if each.is_significant]
     confidence = 1 - (1 - CONFIDENCE) / len(names)
     return BestScore(
         score,
@@ -172,7 +173,7 @@ def adjusted_p_values(p_values: Sequence[float], differences: Sequence[float]) -
 
 
 def _compare(
-    measured: RunMeasures, score: str, other: str, measure: str, confidence: float
+    measured: RunMeasures, score: str, other: str, measure: str, confidence: float = CONFIDENCE
 ) -> ScoreComparison:
     results, resampled = measured.results, measured.resampled
     values = tuple(resampled.interval(name, measure).value for name in (score, other))

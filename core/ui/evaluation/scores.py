@@ -180,8 +180,8 @@ def _comparisons(results: Results, measured: RunMeasures, pictures: dict[str, Pi
     st.caption(
         "Filled: shown to differ. Where two scores serve the same answers, their AUROCs are "
         "compared by DeLong’s test; else the same resamples of the questions are drawn for both. "
-        "Holm’s method adjusts the p-values for the number of comparisons above; choosing another "
-        "score or measure after looking is not accounted for."
+        "The p-values allow for so many comparisons, and of the leading score for its choice; "
+        "choosing another score or measure after looking is not accounted for."
     )
 
 
@@ -209,5 +209,5 @@ def _as_numbers(every: tuple[ScoreComparison, ...]) -> dict[str, list[object]]:
         "to": [finite(each.difference.upper) for each in every],
         "test": [each.test for each in every],
         "p": [finite(each.p_value) for each in every],
-        "Holm-adjusted p": [finite(each.adjusted) for each in every],
+        "adjusted p": [finite(each.adjusted) for each in every],
     }

@@ -60,15 +60,15 @@ def made(found):
 
 
 def test_scores_that_share_their_labels_are_compared_by_delong(found, made):
-    by_delong, by_bootstrap = compare(made, INFORMATION)
-    expected = delong(found.doubts[INFORMATION], found.doubts[ENTROPY], found.correct[INFORMATION])
-    assert (by_delong.other, by_delong.test) == (ENTROPY, "DeLong")
+    by_delong, by_bootstrap = compare(made, ENTROPY)
+    expected = delong(found.doubts[ENTROPY], found.doubts[INFORMATION], found.correct[ENTROPY])
+    assert (by_delong.other, by_delong.test) == (INFORMATION, "DeLong")
     assert by_delong.p_value == expected.p_value
     assert by_delong.values == (expected.first, expected.second)
     difference = by_delong.difference
     assert difference.upper - difference.value == pytest.approx(1.959964 * expected.error)
     assert (by_bootstrap.other, by_bootstrap.test) == (GREEDY, "paired bootstrap")
-    assert by_bootstrap.difference == made.resampled.difference(INFORMATION, GREEDY, "auroc")
+    assert by_bootstrap.difference == made.resampled.difference(ENTROPY, GREEDY, "auroc")
     assert [by_delong.adjusted, by_bootstrap.adjusted] == pytest.approx(
         holm([by_delong.p_value, by_bootstrap.p_value])
     )
@@ -100,7 +100,7 @@ def test_a_difference_is_said_with_its_numbers_in_either_direction(made):
         "M.I. finds wrong answers better than S.E.: AUROC "
         f"{first.values[0]:.2f} against {first.values[1]:.2f}, difference "
         f"{first.difference.value:.2f} (95% {first.difference.lower:.2f} to "
-        f"{first.difference.upper:.2f}), Holm-adjusted {words.p_in_words(first.adjusted)} (DeLong)."
+        f"{first.difference.upper:.2f}), adjusted {words.p_in_words(first.adjusted)} (DeLong)."
     )
     back = compare(made, ENTROPY)[0]
     assert words.comparison(back).startswith("S.E. finds wrong answers worse than M.I.: ")
@@ -125,7 +125,15 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
         f"{found.run.manifest['questions']['name']}.",
     ]
     assert words.marks(made) == "Lines: 95% intervals for all scores together."
-    assert best.others == compare(made, INFORMATION, confidence=1 - 0.05 / 2)
+    by_delong, by_bootstrap = best.others
+    assert compare(made, INFORMATION) == best.others  # one page says one thing of two scores
+    assert [each.adjusted for each in best.others] == [2 * each.p_value for each in best.others]
+    assert by_bootstrap.difference == made.resampled.difference(
+        *(INFORMATION, GREEDY, "auroc", 0.975)
+    )
+    error = compare(made, ENTROPY)[0].difference.upper - compare(made, ENTROPY)[0].difference.value
+    reach = by_delong.difference.upper - by_delong.difference.value
+    assert reach / error == pytest.approx(2.241403 / 1.959964)
     first, *others = document.aurocs(made).data[0]
     assert (first.name, first.value, first.note) == ("Mutual information", 0, "")
     assert all(each.lower > 0 for each in others)  # none may be as good

@@ -89,7 +89,7 @@ def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monke
     dots, curves, compared = pictures(app)
     assert dots.startswith("AUROC, the largest first, and the lead of ")
     assert curves.startswith("Precision by recall: Mutual information from ")
-    assert compared.count("Holm-adjusted p") == len(SCORES) - 1
+    assert compared.count("adjusted p") == len(SCORES) - 1
     assert download(app, "Scores (CSV)") == download(app, "Comparisons (CSV)") == 1
     assert download(app, "Report (HTML)") == 1 and download(app, "SVG") == 3
     app.selectbox(key="results_reference").set_value(ENTROPY)
