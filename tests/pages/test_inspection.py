@@ -341,7 +341,7 @@ def test_a_perhaps_that_nothing_promises_is_seen_to_be_one(app):
     assert STAMPS[Headline.BELIEVE].label in headings(app) and perhaps in texts(app)
     shown = keys(app)
     assert shown.index("open_recorded") < shown.index("amplify")
-    assert "(up to 15% are wrong)" in texts(app), "why the larger model's is no more"
+    assert "(up to 15% may be wrong)" in texts(app), "why the larger model's is no more"
     app.slider(key="tau").set_value(0.9).run()  # for which nothing is certified
     assert headings(app)[0] == UNPROMISED.label
     press(app, "open_recorded")
