@@ -28,6 +28,7 @@ LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, t
 LARGEST_ERROR, LEAST_CONFIDENCE = 0.1, 0.9
 CERTIFIED = "certified_mutual_information"
 INFORMED = (SCORE, WEIGHTED)  # the scores that hold M.I., and are raised with it
+FLAT = ("semantic_entropy", "pair_covariance")  # which are 0 of a single answer, and not raised
 NO_ANSWER = "It gives no answer."
 DEFAULT = "Default policy."  # with what the origin of a bundled policy's rule begins
 
@@ -301,6 +302,8 @@ class _About:
             return Decision.ABSTAIN, why, f"The doubt is {turned} (−ln p), {at_least}.", False
         held_back = self._objection(rule)
         what = self._what_it_keeps() if name in INFORMED else "The doubt is small enough"
+        if name in FLAT and self.clusters == 1:
+            what = "A single answer was found, so this doubt is 0 whatever it is told"
         why = " ".join(filter(None, (f"{what}.{close}", held_back)))
         below = f"{measured}, below λ = {_display(name, limit, digits)}."
         return Decision.ANSWER, why, below, held_back is None

@@ -116,7 +116,16 @@ def test_the_reason_is_a_sentence_with_its_numbers(doubt, mass, entropy, says):
 
 
 def test_many_answers_are_not_claimed_when_the_entropy_is_unknown():
-    assert "several answers" not in decide(scored(0.1, entropy=None), 1.0, 3, THRESHOLD).reason
+    assert "Several may be right" not in decide(scored(0.1, entropy=None), 1.0, 3, THRESHOLD).reason
+
+
+def test_a_doubt_that_a_single_answer_cannot_have_is_not_called_small():
+    """Told “Beijing”, Qwen says Paris in 13%, and the pair covariance of its one answer is 0."""
+    rule = replace(THRESHOLD, score="pair_covariance")
+    scores = scored(0.0) | scored(0.0, name="pair_covariance")
+    single, several = (decide(scores, 1.0, number, rule).reason for number in (1, 2))
+    assert "so this doubt is 0 whatever it is told." in single
+    assert "The doubt is small enough." in several
 
 
 def test_the_default_is_certified_and_says_so():
