@@ -85,9 +85,7 @@ def test_what_may_be_less_stable_is_not_held():
     ):
         several.drawn["stable"] = stable
         assert claim.rule(several).word == word
-    assert (
-        "Of 2 and 5 answers, every verdict is “Can’t tell yet”" in claim.rule(several).consequence
-    )
+    assert "Of 2 and 5 answers, all are “Can’t tell yet”" in claim.rule(several).consequence
 
 
 def test_the_guess_that_is_drawn_is_the_middle_one_of_those_withheld():

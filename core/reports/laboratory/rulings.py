@@ -142,14 +142,14 @@ def _deciding(finding: Finding) -> Ruling:
     value, low, high = finding.drawn["stable"]
     keeps, few = finding.drawn["keeps"], finding.drawn["too few"]
     questions = count_of(finding.drawn["questions"], "question")
-    meaning = f"of verdicts stay if one setting is moved ({low:.0%} to {high:.0%}; {questions})"
+    meaning = f"of verdicts stay if one setting moves ({low:.0%} to {high:.0%}; {questions})"
     consequence = (
         "Keep the usual settings, which alone have a promise."
         if value < 1
         else ("Other settings would have given the same verdict.")
     )
     if few:
-        consequence += f" Of {list_of(few)} answers, every verdict is “Can’t tell yet”."
+        consequence += f" Of {list_of(few)} answers, all are “Can’t tell yet”."
     word = HELD if low >= keeps else WEAK if value >= keeps else BROKEN
     return Ruling(word, f"{value:.0%}", meaning, consequence)
 
