@@ -57,7 +57,7 @@ from benchmarks.shared.measuring import (
     unanswerable,
 )
 from core.abstention.metrics import auroc
-from core.abstention.policy import CAUTION, Belief, Pipeline, Policy, to_dict
+from core.abstention.policy import Belief, Pipeline, Policy, to_dict
 from core.abstention.resampled_measures import compare
 from core.abstention.significance import delong
 from core.abstention.thresholds import Threshold as Certified
@@ -267,9 +267,12 @@ def certify(content: bytes, name: str, errors: Sequence[float], *, write: bool) 
 
 def save_policies(name: str, policies: Mapping[str, Policy | None], deciding: Calibration) -> None:
     """Make policies a model's defaults, with the group for which the deciding one does not hold."""
-    every = {score: policy and to_dict(policy) for score, policy in policies.items()}
-    groups = caution(by_group(deciding))
-    text = json.dumps(every | {CAUTION: groups}, indent=2, ensure_ascii=False)
+    own = {deciding.score: caution(by_group(deciding))}
+    every = {
+        score: policy and to_dict(replace(policy, caution=own.get(score)))
+        for score, policy in policies.items()
+    }
+    text = json.dumps(every, indent=2, ensure_ascii=False)
     save(policies_file(name), f"{text}\n")
 
 

@@ -150,10 +150,10 @@ def groups(measured: Card) -> str:
 def default(measured: Card) -> str:
     """Say what decides by default."""
     ours, smollm2 = default_policy(), default_policy(SMOLLM2)
-    by_rule = " A rule, not a person, made the labels." if ours and ours.agreement else ""
+    by_rule = " A rule, not people, made the labels." if ours and ours.agreement else ""
     assert ours.pipeline is not None
     return (
-        f"By default λ = {ours.threshold:.3f} nats, and the answers found must cover "
+        f"By default λ = {ours.threshold:.3f} nats, and answers must cover "
         f"{ours.pipeline.least_mass:.0%} of the probability. {ours.promise}{by_rule} "
         f"Of SmolLM2’s answers, up to {smollm2.target_error:.0%} may be wrong."
     )

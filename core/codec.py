@@ -23,6 +23,7 @@ TURNS: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 # What a field may hold, by its annotation; any other is a dataclass, or none, to be decoded.
 _KINDS: Final[dict[str, tuple[type, ...]]] = {
     "str": (str,),
+    "str | None": (str, type(None)),
     "bool": (bool,),
     "int": (int,),
     "int | None": (int, type(None)),

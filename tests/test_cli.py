@@ -495,7 +495,8 @@ def scores(tmp_path):
 def studied(path, *scores, surer=None, **target):
     """The study's policy for a file of one group, at which nobody has looked, as JSON."""
     data = study.read(path.read_bytes(), path.name, scores, None, surer)
-    return to_json(study.calibrate(data, study.Target(**target), looks=()).policy, caution="")
+    policy = study.calibrate(data, study.Target(**target), looks=()).policy
+    return to_json(replace(policy, caution=None))
 
 
 def first_look(result):
@@ -849,7 +850,7 @@ def test_calibrate_runs_as_a_module(tmp_path):
     assert (done.returncode, done.stderr) == (0, b"")
     # The default shares δ = 10% between this promise and that of what it believes; a first look
     # leaves as much for those that follow.
-    bundled = replace(default_policy(), belief=None, looks=1)
+    bundled = replace(default_policy(), belief=None, looks=1, caution=None)
     printed = policy_from_dict(json.loads(done.stdout))
     unused = ("source", *bundled.codebook.unused)  # no groups are wanted
     assert printed == replace(bundled, codebook=replace(bundled.codebook, unused=unused))

@@ -63,6 +63,7 @@ def test_what_is_known_is_served_with_its_promise_and_what_is_not_is_withheld(gu
     assert isinstance(known, believe.Answer) and known and known.believed
     assert str(known) == known.text == "Paris"
     assert known.promise == f"Default policy. {default_policy().sentence}"
+    assert f" {default_policy().caution} " in known.promise
     assert known.inspection.evidence.sampled_mass > 0.9
     scores = known.to_dict()["scores"]
     assert scores["mutual_information"] == pytest.approx(0, abs=0.1)

@@ -191,6 +191,8 @@ class Policy:
     other_errors: int | None = None
     # Whether it came from a file or another person: nobody here checked the labels that made it.
     from_file: bool = False
+    # In which group its promise does not hold, as a sentence; "" where in each, None where unknown.
+    caution: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
@@ -312,6 +314,8 @@ class Policy:
             sentence += (
                 f" {self.selection} So this holds only for questions like those that remain."
             )
+        if self.caution:
+            sentence += f" {self.caution}"
         if self.codebook:
             sentence += "".join(f" {claim}" for claim in self.codebook.claims)
         if self.settings_tried > 1:
@@ -415,7 +419,12 @@ class Policy:
             answered=answered,
             errors=errors,
             other_errors=other_errors,
+            caution=None,
         )
+
+    def as_foreign(self) -> Policy:
+        """Return it as one whose labels, and so whose groups, nobody here checked."""
+        return replace(self, from_file=True, caution=self.caution or None)
 
 
 def own_direction(doubt: Doubts, larger_is_surer: bool) -> Doubts:
@@ -471,19 +480,13 @@ def to_dict(policy: Policy) -> dict[str, Any]:
         **asdict(policy),
         "threshold": finite(policy.threshold),
     }
-    return {name: each for name, each in whole.items() if name != "from_file" or each}
+    unsaid = {"from_file": False, "caution": None}
+    return {name: each for name, each in whole.items() if unsaid.get(name, ...) is not each}
 
 
-CAUTION: Final = "caution"  # in a file, beside a policy
-
-
-def to_json(policy: Policy, caution: str | None = None) -> str:
-    """Return `to_dict` as text a person can read.
-
-    `caution`: in which group the promise does not hold; "" where in each, None where nobody knows.
-    """
-    beside = {} if caution is None else {CAUTION: caution}
-    return encode(to_dict(policy) | beside, indent=2) + "\n"
+def to_json(policy: Policy) -> str:
+    """Return `to_dict` as text a person can read."""
+    return encode(to_dict(policy), indent=2) + "\n"
 
 
 def pipeline_from_dict(content: object) -> Pipeline:

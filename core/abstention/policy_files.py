@@ -6,7 +6,6 @@ from typing import Final
 
 from core.abstention.codebook import codebook_from
 from core.abstention.policy import (
-    CAUTION,
     FORMAT,
     VERSION,
     Belief,
@@ -41,12 +40,6 @@ def from_json(text: str | bytes) -> Policy:
     return policy
 
 
-def caution_in(text: str | bytes) -> str | None:
-    """Return in which group a policy that `from_json` read does not hold, as `to_json` takes it."""
-    caution = json.loads(text).get(CAUTION)
-    return one_line(caution, 500) if isinstance(caution, str) else None
-
-
 def policy_from_dict(content: object) -> Policy:
     """Read `to_dict`'s dictionary, checking every field; raises `PolicyError`."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -65,6 +58,8 @@ def policy_from_dict(content: object) -> Policy:
         values["threshold"] = math.inf
     pipeline = values["pipeline"]
     values["pipeline"] = None if pipeline is None else pipeline_from_dict(pipeline)
+    caution = values.get("caution")
+    values["caution"] = None if caution is None else one_line(caution, 500)
     belief = values.get("belief")
     values["belief"] = None if belief is None else Belief(**policy_fields(Belief, belief))
     if values.get("codebook") is not None:

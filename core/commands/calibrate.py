@@ -1,7 +1,7 @@
 """The command that finds a threshold on labelled scores, or tests one on new rows."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from core.abstention.ledger import Look
-from core.abstention.policy import CAUTION, Policy, to_dict, to_json
+from core.abstention.policy import Policy, to_dict, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.codec import encode, one_line
 from core.commands.files import (
@@ -169,11 +169,11 @@ def calibrate(
         if as_json:
             click.echo(encode({"guarantee": None, "answered": 0, **_payment(outcome)}, indent=2))
         raise click.ClickException(getattr(outcome.outcome, "reason", "There is no policy."))
-    policy = outcome.policy
+    policy = replace(outcome.policy, caution=words.caution(by_group))
     if out is not None:
-        write(out, to_json(policy, words.caution(by_group)))
+        write(out, to_json(policy))
     if options["keep"]:
-        keep("policy", *about(policy), to_json(policy, words.caution(by_group)), policy.sentence)
+        keep("policy", *about(policy), to_json(policy), policy.sentence)
     if as_json:
         printed = _policy_json(outcome, policy, by_group)
     else:
@@ -303,7 +303,7 @@ def _policy_report(policy: Policy, by_group: ByGroup) -> str:
 
 def _policy_json(outcome: Calibration, policy: Policy, by_group: ByGroup) -> dict[str, Any]:
     """Return the policy as it is written, what it spent, and its groups if the data have any."""
-    content = to_dict(policy) | {CAUTION: words.caution(by_group)} | _payment(outcome)
+    content = to_dict(policy) | _payment(outcome)
     if by_group.groups:
         content["group_guarantee"] = words.by_group(by_group)
         content["groups"] = [asdict(group) for group in by_group.groups]

@@ -8,7 +8,7 @@ these answers, so every such result is marked.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from core.abstention import policy as policies
@@ -158,12 +158,11 @@ def _is_curve(content: Any) -> bool:
 
 def _policy(content: bytes) -> OpenedResult:
     try:
-        policy = replace(policy_files.from_json(content), from_file=True)
+        policy = policy_files.from_json(content).as_foreign()
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
     promise = f"{NOT_VERIFIED}: {policy.in_short}"
-    payload = policies.to_json(policy, policy_files.caution_in(content) or None)
-    return OpenedResult("policy", *about(policy), promise, payload)
+    return OpenedResult("policy", *about(policy), promise, policies.to_json(policy))
 
 
 def about(policy: Policy) -> tuple[str, str]:

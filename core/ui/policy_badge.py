@@ -6,12 +6,12 @@ from typing import Final
 import streamlit as st
 
 from core.abstention.policy import GUARANTEES, Belief, Policy, PolicyError
-from core.abstention.policy_files import caution_in, from_json
+from core.abstention.policy_files import from_json
 from core.codec import count_of, one_line
 from core.language_models.errors import ModelError
 from core.store.errors import StoreError, UnknownResultError
 from core.store.results import Result
-from core.studies.inspection.certificates import certified_model, default_caution, default_policy
+from core.studies.inspection.certificates import certified_model, default_policy
 from core.studies.inspection.inspection import cannot_decide
 from core.ui import frame, model
 from core.ui.messages import later
@@ -21,10 +21,9 @@ from core.ui.storage import open_saved, storage
 # In the session: the policy that a person chose. Not in `core.ui.calibration`, which loads Altair.
 IN_USE: Final = "policy_in_use"
 ID: Final = "policy_in_use_id"  # under which it is saved
-CAUTION_IN_USE: Final = "policy_in_use_caution"  # where its promise does not hold, as a sentence
 UNKNOWN: Final = (
-    "Whether it holds for each group by itself is not known here: a saved policy names no groups. "
-    "On Calibration, its labelled rows say it."
+    "Nobody knows whether it holds for each group by itself. Labelled rows that name their group "
+    "say it on Calibration."
 )
 NOT_CHECKED: Final = (
     "It comes from a file or from another session: nobody here checked the labels that made it."
@@ -52,7 +51,7 @@ def badge(*, fits: bool = True) -> None:
     elif policy.method == "ltt" and policy.confidence is not None:
         # No confidence is rounded to certainty.
         target, sure = 100 * policy.target_error, min(100 * policy.confidence, 99.9999)
-        overall = "" if _caution(policy) == "" else " overall"  # also where nobody knows of groups
+        overall = "" if policy.caution == "" else " overall"  # also where nobody knows of groups
         label = f"≤ {target:.6g}% wrong{overall}, {sure:.6g}% sure"
     elif policy.method == "crc":
         label = f"≤ {100 * policy.target_error:.6g}% answered and wrong on average"
@@ -74,10 +73,10 @@ def _about(policy: Policy | None, *, fits: bool) -> None:
             st.text(cannot_decide(policy) or NO_FIT)
         if policy.from_file:
             st.text(NOT_CHECKED)
-        st.text(policy.sentence)
-        if policy.method == "ltt" and (caution := _caution(policy)) != "":
+        st.text(replace(policy, caution=None).sentence)  # which stands apart
+        if policy.method == "ltt" and policy.caution != "":
             with st.container(key="policy_caution"):
-                st.text(caution or UNKNOWN)
+                st.text(policy.caution or UNKNOWN)
         model = f" put to {one_line(policy.pipeline.model)}" if policy.pipeline else ""
         by = f"{GUARANTEES[policy.method]}, {count_of(policy.labels, 'labelled question')}{model}."
         if IN_USE in st.session_state:
@@ -110,14 +109,6 @@ def _default_like(policy: Policy) -> Policy | None:
     return default if is_same else None
 
 
-def _caution(policy: Policy) -> str | None:
-    """Return in which group a promise does not hold; "" where in each, None where nobody knows."""
-    if IN_USE in st.session_state:
-        return st.session_state.get(CAUTION_IN_USE)
-    model = certified_model(policy.pipeline.revision) if policy.pipeline else None
-    return default_caution(model) if model else None
-
-
 def _policy() -> Policy | None:
     certified = certified_model(model.current().revision)
     return st.session_state.get(IN_USE) or (default_policy(certified) if certified else None)
@@ -143,7 +134,7 @@ def follow() -> None:
     id = st.query_params.get(ADDRESS)
     if id and IN_USE not in st.session_state:
         try:
-            policy, caution = policy_in(open_saved(id))
+            policy = policy_in(open_saved(id))
         except UnknownResultError:
             del st.query_params[ADDRESS]
             later(NOT_HERE)
@@ -153,22 +144,17 @@ def follow() -> None:
         except StoreError as error:  # it may be there: the next look finds it
             later(f"The default policy decides: that of this address cannot be read. {error}")
         else:
-            st.session_state.update({IN_USE: policy, ID: id, CAUTION_IN_USE: caution})
+            st.session_state.update({IN_USE: policy, ID: id})
     own = None if public() else st.session_state.get(ID)
     if own and st.query_params.get(ADDRESS) != own:
         st.query_params[ADDRESS] = own
 
 
-def policy_in(result: Result) -> tuple[Policy, str | None]:
-    """Return a saved policy, and in which group it does not hold: None where nobody here knows.
-
-    It is marked if it came from a file, or is none of who looks at the page.
+def policy_in(result: Result) -> Policy:
+    """Return a saved policy, marked if it came from a file or is none of who looks at the page.
 
     Raises `PolicyError` as `from_json` does, `StoreError` when nobody can say whose it is.
     """
     policy = from_json(result.payload)
-    caution = caution_in(result.payload)
-    of_others = policy.from_file or not storage().results.exists(result.id)
-    if of_others:  # nobody here checked that it holds in each
-        caution = caution or None
-    return replace(policy, from_file=of_others), caution
+    is_own = not policy.from_file and storage().results.exists(result.id)
+    return policy if is_own else policy.as_foreign()

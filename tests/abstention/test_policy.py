@@ -272,6 +272,7 @@ def test_a_missing_field_is_named(kind, name):
 
 WRONG = {
     "str": [None, 1, 1.5, True, [], {}, "\ud800"],
+    "str | None": [1, 1.5, True, [], {}, "\ud800"],
     "int": [None, "1", 1.0, True, [1], {}],
     "int | None": ["1", 1.0, True, [1], {}],
     "float": [None, "1", True, [], {}, math.nan, math.inf, -math.inf, 10**400],

@@ -80,6 +80,8 @@ def test_an_inspection_asks_with_the_settings_of_its_policy(tmp_path):
     words = ["inspect", "What is the capital of France?", "--policy", str(tmp_path / "policy.json")]
     done = command_line.believe(*words, "--json", "--no-keep")
     assert json.loads(done.stdout)["headline"] == "answer"
+    told = command_line.believe(*words, "--no-keep").stdout
+    assert f"\n{policy.sentence}\n" in told and policy.caution.startswith("Not for every group")
     pipeline = replace(policy.pipeline, revision="other")
     (tmp_path / "policy.json").write_text(to_json(replace(policy, pipeline=pipeline)))
     done = command_line.believe(*words, "--json", "--no-keep")

@@ -34,7 +34,7 @@ from core.studies.calibration.delta_spending import to_json as to_text
 from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.rows_by_doubt import RowSelection
 from core.studies.evaluation.saved_run import Run
-from core.studies.inspection.certificates import default_caution, default_policies, default_policy
+from core.studies.inspection.certificates import default_policies, default_policy
 from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import SCORE, Headline
@@ -1150,7 +1150,8 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     use(example)
     policy = example.session_state["policy_in_use"]
     assert badges(example) == ["Policy in use", OVERALL, OF_EXAMPLE]
-    assert texts(example).count(policy.in_short) == 2  # here, and as the one in use
+    assert policy.in_short in texts(example)  # here, and as the one in use
+    assert f"{policy.in_short} {policy.caution}" in " ".join(texts(example))
     assert "use_policy" not in keys(example) and "to_inspection" in keys(example)
     assert {*by_headline(example)} == {Headline.PERHAPS, Headline.ABSTAIN}  # it believes nothing
     move(example, 0.5)  # another threshold is another policy
@@ -1188,14 +1189,14 @@ def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
     bring(app, to_json(replace(default_policy(), pipeline=None)))
     assert said(app, "This policy was calibrated on scores of unknown origin")
     assert app.button(key="use_uploaded").disabled
-    bring(app, to_json(entropy, "Not for “never seen”."))
+    entropy = replace(entropy, caution="Not for “never seen”.")
+    bring(app, to_json(entropy))
     assert f"Not verified: {entropy.sentence}" in texts(app) and badges(app) == OPENING
     press(app, "use_uploaded")
     assert badges(app) == ["Policy in use", *OPENING[:-1]]
     assert said(app, f"Not verified: {entropy.in_short}")
     (saved,) = storage().results.search().results
     assert saved.outcome == f"Not verified: {entropy.in_short}"
-    assert app.session_state["policy_in_use_caution"] == "Not for “never seen”."
     page = session("calibration", saved=saved.id)
     assert "Not verified" in badges(page)
     press(page, "use_kept")  # which is the same
@@ -1491,7 +1492,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     assert policy_badges(example) == ["≤ 5% wrong overall, 90% sure"]
     example.session_state["policy_badge_1"] = True
     example.run()
-    assert said(example, default_caution()), "a group in which the promise is broken is named"
+    assert said(example, default_policy().caution), "where the promise is broken is named"
     assert said(example, "An example that is built in: Learn-then-Test, ") and not said(
         example, NO_FIT
     )

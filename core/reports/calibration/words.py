@@ -346,10 +346,15 @@ def by_group(every: ByGroup) -> str:
     return " ".join(sentences)
 
 
-def caution(every: ByGroup) -> str:
-    """Name the group in which most are wrong beyond a promise; "" where none is."""
+def caution(every: ByGroup) -> str | None:
+    """Name the group in which most are wrong beyond a promise, as a `Policy` carries it.
+
+    "" where the promise holds for each group by itself, None where nothing shows either.
+    """
     if (worst := _worst(every)) is None:
-        return ""
+        policy = every.policy
+        unknown = policy is None or not every.groups or _groups_without_promise(every, policy)
+        return None if unknown else ""
     return (
         f"Not for every group: of {_quote(worst)}, {worst.errors:,} of "
         f"{worst.answered:,} answered are wrong."

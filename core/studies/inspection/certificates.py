@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.abstention.policy import CAUTION, Pipeline, Policy
+from core.abstention.policy import Pipeline, Policy
 from core.abstention.policy_files import policy_from_dict
 from core.language_models.forms import same_weights
 from core.once import once
@@ -51,13 +51,6 @@ def default_policy(model: str = EMBEDDED) -> Policy:
     if policy is None:
         raise ValueError("The bundled default policy is missing: it must be certified.")
     return policy
-
-
-@once
-def default_caution(model: str = EMBEDDED) -> str:
-    """Return in which group the promise of `default_policy` does not hold; "" where in each."""
-    sentence: str = json.loads(policies_file(model).read_text(encoding="utf-8"))[CAUTION]
-    return sentence
 
 
 def certificate(pipeline: Pipeline, score: str | None = None) -> Policy | None:

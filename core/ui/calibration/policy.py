@@ -1,19 +1,18 @@
 """The policy that this session decides by, and moving policies in and out of it."""
 
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError, to_json
-from core.abstention.policy_files import caution_in, from_json
+from core.abstention.policy_files import from_json
 from core.reports import result_files
 from core.reports.calibration.words import in_use_in_short
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.messages import problem
-from core.ui.policy_badge import ADDRESS, CAUTION_IN_USE, ID, IN_USE, policy_in
+from core.ui.policy_badge import ADDRESS, ID, IN_USE, policy_in
 from core.ui.saved_result import open_result
 from core.ui.session import public
 from core.ui.storage import save, until_saved
@@ -31,21 +30,18 @@ def in_use() -> Policy | None:
     return st.session_state.get(IN_USE)
 
 
-def use(policy: Policy, caution: str | None = None) -> None:
-    """Decide by a policy from now on, in this session and after a reload.
-
-    `caution`: in which group its promise does not hold; None where its groups are not known.
-    """
-    st.session_state.update({IN_USE: policy, CAUTION_IN_USE: caution})
+def use(policy: Policy) -> None:
+    """Decide by a policy from now on, in this session and after a reload."""
+    st.session_state[IN_USE] = policy
     st.session_state.pop(ID, None)
     try:
-        _save(policy, caution)
+        _save(policy)
     except StoreError:
-        st.session_state[_WAITING] = partial(_save, policy, caution)
+        st.session_state[_WAITING] = partial(_save, policy)
 
 
-def _save(policy: Policy, caution: str | None) -> None:
-    payload, outcome = to_json(policy, caution), policy.in_short
+def _save(policy: Policy) -> None:
+    payload, outcome = to_json(policy), policy.in_short
     if policy.from_file:  # History says so
         opened = result_files.open_result(payload.encode())
         payload, outcome = opened.payload, opened.outcome
@@ -55,7 +51,7 @@ def _save(policy: Policy, caution: str | None) -> None:
 
 def stop() -> None:
     """Go back to the default."""
-    for key in (IN_USE, CAUTION_IN_USE, ID, _WAITING):
+    for key in (IN_USE, ID, _WAITING):
         st.session_state.pop(key, None)
     st.query_params.pop(ADDRESS, None)
 
@@ -73,7 +69,7 @@ def bring() -> None:
         except (PolicyError, InvalidRequestError) as error:
             problem(str(error))
             return
-        _offer(replace(policy, from_file=True), "use_uploaded", caution_in(content) or None)
+        _offer(policy.as_foreign(), "use_uploaded")
 
 
 def reopen() -> None:
@@ -82,21 +78,20 @@ def reopen() -> None:
     if result is None:
         return
     try:
-        policy, caution = policy_in(result)
+        policy = policy_in(result)
     except (PolicyError, StoreError) as error:
         problem(str(error))
         return
-    _offer(policy, "use_kept", caution)
+    _offer(policy, "use_kept")
 
 
-def _offer(policy: Policy, key: str, caution: str | None = None) -> None:
+def _offer(policy: Policy, key: str) -> None:
     """Say what a policy promises, and offer to decide by it."""
     st.text(policy.sentence)
     reason = cannot_decide(policy)
     if reason:
         st.text(reason)
-    args = policy, caution
-    st.button("Use it", key=key, disabled=reason is not None, on_click=use, args=args)
+    st.button("Use it", key=key, disabled=reason is not None, on_click=use, args=(policy,))
 
 
 def banner() -> None:

@@ -1,7 +1,7 @@
 """Moving λ by hand, and taking the policy along: use it, download it, decide with it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -51,6 +51,8 @@ def threshold(result: CalibrationResult) -> None:
     span = _span(calibration, key)
     policy, between = _scores_under_lambda(result, span, f"threshold_{key}")
     by_hand = policy is not None and policy != calibration.policy
+    if policy is not None and not by_hand:
+        policy = replace(policy, caution=words.caution(result.groups))
     with box:
         outcome(result, partial(_offers, result, policy, by_hand=by_hand))
         grounds(calibration, policy if by_hand else None)
@@ -245,7 +247,6 @@ def _beside(calibration: Calibration, places: ThresholdPlaces) -> NeighbouringRo
 def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) -> None:
     """Offer the policy to decide here, and its files; say the next step where it cannot decide."""
     reason = None if policy is None else words.no_use(policy)
-    caution = words.caution(result.groups)
     key = "moved" if by_hand else "offers"
     with st.container(horizontal=True, vertical_alignment="center", key=key):
         if by_hand and policy:
@@ -268,12 +269,12 @@ def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) 
             and st.button(
                 "Use your threshold" if by_hand else "Use this policy",
                 key="use_policy",
-                type="primary" if policy.has_guarantee and not caution else "secondary",
+                type="primary" if policy.has_guarantee and not policy.caution else "secondary",
                 icon=":material/policy:",
                 help="Verdicts on Inspection follow it from now on, in this session.",
             )
         ):
-            use(policy, caution)
+            use(policy)
             st.rerun()  # all of the page: its top says what is in use
         if (
             reason is not None
@@ -282,19 +283,17 @@ def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) 
         ):
             ask_model()
             st.rerun()
-        downloads.menu(partial(_files, result, policy))
+        downloads.menu(partial(_files, result, policy, by_hand=by_hand))
     if reason is not None:
         st.text(reason)
 
 
-def _files(result: CalibrationResult, policy: Policy | None) -> None:
-    calibration = result.calibration
-    moved = policy if policy != calibration.policy else None
+def _files(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) -> None:
+    calibration, moved = result.calibration, policy if by_hand else None
     downloads.report(partial(reports.report, calibration, moved, result.prices), "calibration")
     if policy is None:
         return
-    beside = None if moved else words.caution(result.groups)
-    downloads.download("Policy (JSON)", lambda: to_json(policy, beside), "policy.json")
+    downloads.download("Policy (JSON)", lambda: to_json(policy), "policy.json")
     downloads.download(
         "Decisions (CSV)", lambda: new_rows.decisions(calibration.data, policy), "decisions.csv"
     )

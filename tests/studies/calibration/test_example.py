@@ -26,7 +26,6 @@ from core.studies.inspection.certificates import (
     DECIDES,
     EMBEDDED,
     SMOLLM2,
-    default_caution,
     default_policies,
     default_policy,
     usual_least_mass,
@@ -93,7 +92,7 @@ def test_the_default_policies_are_a_models_calibration(name, model):
     deciding = default_policy(model)
     target = replace(TESTED[model], score=name, error=deciding.target_error)
     policy, bundled = calibrate(data, target).policy, default_policies(model)[name]
-    own = {"settings_tried": 1, "belief": None, "confidence": target.confidence}
+    own = {"settings_tried": 1, "belief": None, "confidence": target.confidence, "caution": None}
     if policy is not None and name != DECIDES[model]:  # which rows they are is written once
         policy = replace(policy, rows="")
     assert policy == (bundled and replace(bundled, **own)), AGAIN
@@ -109,7 +108,7 @@ def test_the_group_for_which_a_default_policy_does_not_hold_is_on_file(model):
     error = default_policy(model).target_error
     target = replace(TESTED[model], score=DECIDES[model], error=error)
     worst = caution(by_group(calibrate(of_model(model), target)))
-    assert default_caution(model) == worst, AGAIN
+    assert default_policy(model).caution == worst, AGAIN
 
 
 @pytest.mark.parametrize("model", [EMBEDDED, SMOLLM2])

@@ -54,7 +54,9 @@ def test_each_group_has_a_promise_of_its_own_or_none():
 @pytest.mark.parametrize(("right", "promised"), [(58, False), (59, True)])
 def test_a_group_has_its_share_of_delta(right, promised):
     """Of two groups each has 5 %: 0.95⁵⁸ is 5.1 %, 0.95⁵⁹ is 4.8 %."""
-    assert grouped(("many", 500, 2), ("few", right, 0)).groups[1].promised is promised
+    found = grouped(("many", 500, 2), ("few", right, 0))
+    assert found.groups[1].promised is promised
+    assert words.caution(found) == ("" if promised else None), "not seen to hold is not held"
 
 
 @pytest.mark.parametrize(("right", "promised"), [(71, False), (72, True)])
@@ -87,7 +89,7 @@ def test_many_groups_are_counted_and_too_many_are_promised_nothing():
 def test_without_groups_or_without_a_policy_there_is_nothing_to_say():
     for groups in ([("", 300, 1)], [("all", 300, 1)], [("a", 30, 30), ("b", 30, 30)]):
         found = grouped(*groups)
-        assert (found.groups, words.by_group(found)) == ((), "")
+        assert (found.groups, words.by_group(found), words.caution(found)) == ((), "", None)
 
 
 def test_a_group_in_which_nothing_is_answered_is_promised_nothing_and_not_complained_of():
