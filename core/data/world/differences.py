@@ -35,8 +35,15 @@ _ENDINGS = frozenset(
 # The same of a name: "Russian" and "Nigeria's", for "Russia" and "Nigeria".
 _ENDINGS_OF_A_NAME = frozenset(["", "s", "es", "n", "an", "ian", "ish", "ese", "y", "i"])
 _ENDINGS_MISSPELT = ({"d", "ed"}, {"er", "or"}, {"", "e"})
-# Spelt much as words of the world's questions, and no slips.
-_OTHER_WORDS = frozenset(["county", "counties"])
+# Spelt much as words of the world's questions, or as another number, and no slips.
+_OTHER_WORDS = frozenset(
+    [
+        *("county", "counties", "zero", "none", "least", "few", "half", "quarter", "twenty"),
+        *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+        *("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred"),
+        *("thousand", "million", "billion", "trillion"),
+    ]
+)
 _ALIKE = {
     word: words.split()[0]
     for words in (
@@ -102,6 +109,7 @@ _SHORTER = {
         "^who (?:is|was) it (?:that|who) ": "who ",
         "^((?:what is|whats) the .+) called$": r"\1",
         r"\bon (?:the )?(?:earth|planet)$": "in the world",
+        r"\bmade for\b": "meant",  # and not "made of", which it is alike
     }.items()
 }
 _NAMING = re.compile(

@@ -33,9 +33,16 @@ def find(question: str, *, taught: bool = False) -> Fact | None:
 
 
 def foreign_signs(question: str, fact: Fact) -> list[str]:
-    """Return the signs that turn a question into another than a fact's, as in “−two plus two”."""
-    signs = counting_signs(question)
-    return [] if any(signs == counting_signs(name) for name in fact.names) else signs
+    """Return the signs that turn a question into another than a fact's, as in “−two plus two”.
+
+    All of it, if one that it lacks among its digits does: “What is 22?” is not “What is 2 + 2?”.
+    """
+    signs, letters = counting_signs(question), _letters(question)
+    has_digits = any(map(str.isdigit, letters))
+    same = [name for name in fact.names if has_digits and _letters(name) == letters]
+    if any(signs == counting_signs(name) for name in same or fact.names):
+        return []
+    return signs or [question] * bool(same)
 
 
 def is_right(answer: str, fact: Fact) -> bool:

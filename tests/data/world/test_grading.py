@@ -41,8 +41,9 @@ EVERY_QUESTION = [
 ]
 QUESTIONS = st.sampled_from(EVERY_QUESTION)
 
-WITHOUT = str.maketrans("", "", string.punctuation + "’‘“”…")
-TO_SPACES = str.maketrans(dict.fromkeys(string.punctuation, " "))
+PUNCTUATION = string.punctuation.replace("+", "")  # in “2 + 2” it is no less than a word
+WITHOUT = str.maketrans("", "", PUNCTUATION + "’‘“”…")
+TO_SPACES = str.maketrans(dict.fromkeys(PUNCTUATION, " "))
 
 # Where a name may come out otherwise. All else that people type is test_plain.py's.
 TYPED = {
@@ -96,6 +97,8 @@ def test_a_question_is_found_by_the_names_that_people_use(question, subject):
         "What is the capital of France and of Spain?",
         "Tell me what the capital of France is.",
         *("asdf qwer zxcv", "Paris", "?", ""),
+        *("What is 22?", "What is 2-2?", "What is 2 – 2?", "What is 2 / 2?", "What is 2: 2?"),
+        "What is the Roman numeral for –50?",
     ],
 )
 def test_a_question_outside_the_world_is_not_found(question):

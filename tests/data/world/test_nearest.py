@@ -253,6 +253,7 @@ def test_slips_requests_and_words_that_may_be_left_out_leave_no_doubt_of_what_is
         *("where is the Eiffel Tower restaurant", "Name the city where Machu Picchu is."),
         *("tallest mountain on the moon", "biggest land animal on earth", "tallest man on earth"),
         *("what is the fastest land animal called in French", "who was it that played Hamlet"),
+        "What is hummus made for?",
     ],
 )
 def test_what_may_be_said_otherwise_may_not_be_said_of_something_else(asked):
@@ -397,7 +398,7 @@ def test_a_long_question_is_read_to_its_sixtieth_word():
 OTHERS = (
     *("What is the chemical symbol for gold?", "What is the square root of 144?"),
     *("Who won the 2018 FIFA World Cup?", "What is the capital of Zorvania?"),
-    "what is tofu made from",
+    *("what is tofu made from", "how many zeros are in a million"),
 )
 
 
@@ -412,6 +413,9 @@ OTHERS = (
         ("who won the 2022 world cup", None),
         ("capital of zorvania", OTHERS[3]),
         ("What is the square root of -144?", None),
+        ("What is the square root of –144?", None),
+        ("how many zeros are in a milion", OTHERS[5]),
+        ("how many zeros are in a billion", None),
         ("what is tofu made from in tofu", None),
         ("capital of france", None),
         ("what is the largest city of zorvania", None),
