@@ -351,7 +351,7 @@ def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:
             for name, info in SCORES.items()
         ),
         f"{'mass':>10}  {inspection.sampled_mass:9.4f}  {'probability':<11} Sampled mass",
-        *filter(None, [words.likely(inspection)]),
+        *filter(None, [words.likely(inspection), inspection.origin]),
         f"Estimator: {inspection.recording.estimator.value}.",
         *(["", *_answer_lines(inspection)] if quotes else []),
         *(["", *words.truth(judgement, inspection)] if judgement else []),

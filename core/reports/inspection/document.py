@@ -226,8 +226,7 @@ def _scores(inspection: Inspection) -> Part:
         texts=[
             f"Sampled mass: {inspection.sampled_mass:.1%} of the model’s probability.",
             *remarks(inspection),
-            *filter(None, [words.likely(inspection)]),
-            *([inspection.verdict.rule.origin] if inspection.verdict.rule else []),
+            *filter(None, [words.likely(inspection), inspection.origin]),
         ],
         tables=[Table("Scores", columns)],
     )

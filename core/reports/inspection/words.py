@@ -383,9 +383,9 @@ def caveat(inspection: Inspection) -> str | None:
             f"{mark(rule)}Of “{believe}”, at most {percent(rule.belief.target_error)} are wrong"
             f"{overall} ({percent(LEAST_CONFIDENCE)} sure)."
         )
-    if rule.error is None or inspection.headline is not Headline.PERHAPS:
+    if not inspection.promises or inspection.headline is not Headline.PERHAPS:
         return None
-    if rule.error > LARGEST_ERROR:
+    if rule.error is not None and rule.error > LARGEST_ERROR:
         believe = f"“Believe it” takes {percent(LARGEST_ERROR)} at most"
         of = f"{mark(rule)}Of such answers to questions like the labelled ones"
         sure = f"({percent(LEAST_CONFIDENCE)} sure)"

@@ -121,7 +121,7 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
         "deciding score": SCORES[inspection.verdict.score].title,
         "threshold λ": rule.value if rule else None,
         "least sampled mass": rule.least_mass if rule else None,
-        "policy": inspection.refused or (rule.origin if rule else "") or None,
+        "policy": inspection.refused or inspection.origin or None,
     }
 
 

@@ -50,6 +50,8 @@ from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import SCORES, Score
 from core.uncertainty.similarity import ANSWER_RULE, JUDGE
 
+NOT_OF_THESE_WORDS: Final = "This question’s words were never taught: nothing is promised of it."
+
 
 def display(text: str) -> str:
     """Return a response as it is displayed; one that says nothing says so."""
@@ -228,6 +230,12 @@ class Inspection:
         """Whether what decides promises how many of such answers that it serves are wrong."""
         rule = self.verdict.rule
         return rule is not None and rule.error is not None and self.in_taught_words
+
+    @property
+    def origin(self) -> str:
+        """What decides, what it promises, and whether of such a question; "" where nothing does."""
+        origin = self.verdict.rule.origin if self.verdict.rule else ""
+        return origin if self.in_taught_words or not origin else f"{NOT_OF_THESE_WORDS} {origin}"
 
     @property
     def stands(self) -> bool:

@@ -93,6 +93,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             "decision": inspection.decision.value,
             "answer": verdict.answer,
             "reason": verdict.reason,
+            "promises": inspection.promises,  # or the “perhaps” is one without a promise
             "threshold": _rule_to_dict(verdict.rule),
             "policy": inspection.policy and policy_to_dict(inspection.policy),
         },

@@ -45,8 +45,8 @@ def scores(inspection: Inspection) -> None:
         st.text(sentence)
     if more := likely(inspection):
         st.text(more)
-    if inspection.verdict.rule:
-        st.text(inspection.verdict.rule.origin)
+    if inspection.origin:
+        st.text(inspection.origin)
     recording = inspection.recording
     st.text(f"Estimator: {recording.estimator.value}. {cost(recording)}")
     ladder(inspection)

@@ -28,10 +28,11 @@ from core.reports.inspection.words import (
 )
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.grading import judge
-from core.studies.inspection.inspection import cannot_decide, read, run
+from core.studies.inspection.inspection import NOT_OF_THESE_WORDS, cannot_decide, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request, Sampling
+from core.studies.inspection.serialise import to_dict
 from core.studies.inspection.verdict import Decision, DecisionRule, Headline
 from core.uncertainty.confidence_limit import lower_confidence_limit
 from core.uncertainty.sampled_evidence import from_chains
@@ -283,7 +284,9 @@ def test_no_promise_holds_of_a_question_in_other_words_than_those_taught(embedde
     asked = "at what temperature does water boil in celsius"
     near = run(usual_request(asked, embedded.capabilities), embedded)
     assert near.headline is Headline.PERHAPS and near.verdict.rule == default_rule()
-    assert not near.promises
+    assert not near.promises and to_dict(near)["verdict"]["promises"] is False
+    assert near.origin == f"{NOT_OF_THESE_WORDS} {near.verdict.rule.origin}"
+    assert caveat(read(near.recording, rule=replace(default_rule(), error=0.2))) is None
     assert served_sentence(near)[0] == "100 °C. Perhaps, no promise."
     saved = outcome(near)
     for text in (saved, saved.replace("no guarantee", "≤ 5% wrong")):
