@@ -12,6 +12,7 @@ from core.store.errors import StoreError
 from core.store.results import Result
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.serialise import saved_reason
+from core.ui.components.history import FOLDERS
 from core.ui.messages import problem
 from core.ui.session import alone, public
 from core.ui.storage import open_saved, storage
@@ -42,7 +43,8 @@ def open_result(kind: str) -> Result | None:
         return None
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="kept_one"):
         st.badge("Saved result", icon=":material/history:", color="blue")
-        st.text(f"{result.title} · {result.model} · {result.created_at:%Y-%m-%d %H:%M} UTC")
+        model = FOLDERS.sub("gguf:", result.model)
+        st.text(f"{result.title} · {model} · {result.created_at:%Y-%m-%d %H:%M} UTC")
         st.button("Ask a new question", key="leave_kept", on_click=leave)
     if why := why_unverified(result):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):

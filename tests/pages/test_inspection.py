@@ -332,6 +332,7 @@ def test_what_a_larger_model_answered_before_is_offered_beneath_and_named_where_
     assert shown.index("reveal") < shown.index("open_recorded")
     press(app, "open_recorded")
     assert said(app, f"{answer.sentence}. No model was asked now.")
+    assert said(app, f"{answer.question} · gguf:Qwen2.5-Coder"), "without the folder of a machine"
     assert headings(app)[0] == stamp.label and "open_recorded" not in keys(app)
 
 
