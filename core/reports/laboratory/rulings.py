@@ -143,11 +143,7 @@ def _deciding(finding: Finding) -> Ruling:
     keeps, few = finding.drawn["keeps"], finding.drawn["too few"]
     questions = count_of(finding.drawn["questions"], "question")
     meaning = f"of verdicts stay if one setting moves ({low:.0%} to {high:.0%}; {questions})"
-    consequence = (
-        "Keep the usual settings, which alone have a promise."
-        if value < 1
-        else ("Other settings would have given the same verdict.")
-    )
+    consequence = "Keep the usual settings, which alone have a promise."
     if few:
         consequence += f" Of {list_of(few)} answers, all are “Can’t tell yet”."
     word = HELD if low >= keeps else WEAK if value >= keeps else BROKEN
