@@ -50,7 +50,7 @@ from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import SCORES, Score
 from core.uncertainty.similarity import ANSWER_RULE, JUDGE
 
-NOT_OF_THESE_WORDS: Final = "This question’s words were never taught: nothing is promised of it."
+NOT_OF_THESE_WORDS: Final = "Holds of taught words alone:"
 
 
 def display(text: str) -> str:
