@@ -122,26 +122,18 @@ def _title_and_sign(score: str) -> tuple[str, str]:
 def differences(every: Sequence[ScoreComparison]) -> Picture:
     """Return by how much one score exceeds every other that it can be compared with."""
     some = [each for each in every if not math.isnan(each.difference.value)]
-    is_up = LARGER_IS_BETTER[every[0].measure]
-    some = sorted(some, key=lambda each: each.values[1], reverse=is_up)
-    rows = [
-        charts.Estimate(
-            *(
-                *_title_and_sign(each.other),
-                of.value,
-                of.lower,
-                of.upper,
-                words.decimal(of.value),
-                "",
-            ),
-            is_shown=each.is_significant,
-        )
-        for each in some
-        for of in [each.difference]
-    ]
+    measure, digits = every[0].measure, words.DIGITS[every[0].measure]
+    some = sorted(some, key=lambda each: each.values[1], reverse=LARGER_IS_BETTER[measure])
+    rows = []
+    for each in some:
+        of = each.difference
+        number = words.decimal(of.value, digits)
+        row = (*_title_and_sign(each.other), of.value, of.lower, of.upper, number)
+        rows.append(charts.Estimate(*row, is_shown=each.is_significant))
     alt = " ".join(map(words.comparison, some))
-    axis = f"{every[0].measure.upper()} of {charts.symbol_of(every[0].score)} minus the other’s"
-    return Picture("Differences", alt, charts.estimates, (rows, (0.0, "alike", ""), axis, ".2f"))
+    axis = f"{measure.upper()} of {charts.symbol_of(every[0].score)} minus the other’s"
+    content = rows, (0.0, "alike", ""), axis, f".{digits}f"
+    return Picture("Differences", alt, charts.estimates, content)
 
 
 def scatter(points: QuestionPoints) -> Picture:

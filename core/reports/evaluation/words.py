@@ -220,7 +220,7 @@ def marks(measured: RunMeasures) -> str:
     if of is None or not measured.number:
         return ""
     rings = " Rings: perhaps as good." * bool(of.rivals or not of.beats_chance)
-    return f"Lines: {CONFIDENCE:.0%} intervals for all scores together.{rings}"
+    return f"Lines: {CONFIDENCE:.0%} intervals, widened for all comparisons.{rings}"
 
 
 def points(of: Interval) -> str:

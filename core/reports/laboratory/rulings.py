@@ -55,7 +55,7 @@ def _estimator(finding: Finding) -> Ruling:
     return Ruling(
         HELD,
         f"{k[first]:,} answers",
-        f"drawn at random bring the doubt within {cards.EXACT} nats of the true one, the line "
+        f"drawn where the doubt is known come within {cards.EXACT} nats of it on average, the line "
         f"across; a yes-or-no question has {np.log(2):.2f} at most",
         f"A verdict’s doubt is of the {LIKELIEST} likeliest alone: near its limit, ask for more.",
     )

@@ -94,7 +94,7 @@ class BestScore:
     widened: Interval
     rivals: tuple[str, ...]  # those that chance may have put behind it, or ahead
     better: tuple[str, ...]  # those that are shown to be
-    #: Against each other score, with intervals that all hold together.
+    #: Against each other score, at a confidence of 1 − .05/(k − 1).
     others: tuple[ScoreComparison, ...]
     is_largest: bool  # whether its AUROC is
     is_chosen: bool  # whether results did choose it among others; False if it was named before

@@ -180,8 +180,8 @@ def _comparisons(results: Results, measured: RunMeasures, pictures: dict[str, Pi
     st.caption(
         "Filled: shown to differ. Where two scores serve the same answers, their AUROCs are "
         "compared by DeLong’s test; else the same resamples of the questions are drawn for both. "
-        "The p-values allow for so many comparisons, and of the leading score for its choice; "
-        "choosing another score or measure after looking is not accounted for."
+        "The p-values allow for so many comparisons, and so do the leading score’s intervals; "
+        "choosing a score or measure after looking is not accounted for."
     )
 
 

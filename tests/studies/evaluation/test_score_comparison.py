@@ -107,6 +107,8 @@ def test_a_difference_is_said_with_its_numbers_in_either_direction(made):
     assert "difference −0." in words.comparison(back)
     lower_is_better = compare(made, INFORMATION, "aurc")[0]
     assert lower_is_better.difference.value < 0
+    ((drawn, *_), *_) = document.differences([lower_is_better]).data
+    assert f"difference {drawn.number} (95%" in words.comparison(lower_is_better)
     assert words.comparison(lower_is_better).startswith(
         "M.I. orders the questions better than S.E."
     )
@@ -124,7 +126,7 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
         f"({value.lower:.0%} to {value.upper:.0%}), on {len(found)} questions of "
         f"{found.run.manifest['questions']['name']}.",
     ]
-    assert words.marks(made) == "Lines: 95% intervals for all scores together."
+    assert words.marks(made) == "Lines: 95% intervals, widened for all comparisons."
     by_delong, by_bootstrap = best.others
     assert compare(made, INFORMATION) == best.others  # one page says one thing of two scores
     assert [each.adjusted for each in best.others] == [2 * each.p_value for each in best.others]
@@ -186,7 +188,7 @@ def test_less_evidence_is_no_stronger_word(found):
     names = " and ".join(SCORES[each].title for each in lead(equal).rivals)
     assert leads == f"{SCORES[first].title} leads, but {names} may be as good."
     assert pairs.startswith("It doubts a wrong answer more than a right one in ")
-    assert words.marks(equal).endswith(" together. Rings: perhaps as good.")
+    assert words.marks(equal).endswith(" comparisons. Rings: perhaps as good.")
     assert dots(equal) == (SCORES[first].title, [SCORES[each].title for each in others])
     rows = document.aurocs(equal).data[0]
     assert [each.lower <= 0 for each in rows if not math.isnan(each.lower)] == [True, True, False]
