@@ -139,7 +139,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     choose(page, "What value 2 means", "The answer is wrong")
     expect(outcome(page)).to_contain_text("Guaranteed")
     expect(number(page, "answers")).to_have_text(f"{CERTIFIED / ROWS:.1%}")
-    expect(page.locator(".answered")).to_have_text(f"answered below limit λ {FOUND}")
+    expect(page.locator(".answered")).to_have_text(f"answered below limit {FOUND}")
 
     slider = page.get_by_role("slider")
     slider.focus()

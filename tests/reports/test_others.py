@@ -49,7 +49,10 @@ def test_a_row_without_a_doubt_is_withheld_at_any_limit():
     made = calibrate(data, Target(error=0.5, score="weighted_doubt"))
     unseen = int(np.isnan(made.doubts).sum())
     assert unseen > 0
-    assert by_headline(made, None)[-1].counted.endswith(f", {unseen:,} withheld at any λ")
+    perhaps, withheld, untold = by_headline(made, None)
+    wrong = int((~made.correct & np.isnan(made.doubts)).sum())
+    assert (untold.number, untold.counted) == (unseen, f"{unseen:,}, {wrong / unseen:.1%} wrong")
+    assert perhaps.number + withheld.number + unseen == made.policy.labels
 
 
 def test_a_calibration_says_its_promise_its_price_and_its_groups():

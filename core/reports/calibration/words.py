@@ -52,7 +52,7 @@ def counts(policy: Policy) -> str:
 def by_hand(policy: Policy) -> str:
     """Say in the fewest words what a λ that was moved does to the labelled rows."""
     share = policy.answered / policy.labels
-    return f"Your λ answers {policy.answered:,} ({share:.1%}), {policy.errors:,} of them wrong."
+    return f"Your limit answers {policy.answered:,} ({share:.1%}), {policy.errors:,} of them wrong."
 
 
 def in_use_in_short(policy: Policy) -> str:
@@ -64,11 +64,26 @@ def in_use_in_short(policy: Policy) -> str:
     return f"{mark}{policy.in_short}{policy.promise.removeprefix(policy.of_error)}"
 
 
+def result_in_short(policy: Policy) -> list[tuple[str, str]]:
+    """Return what is promised and what that costs, each with what it is of."""
+    if policy.method != "ltt" or policy.confidence is None:
+        return [(policy.in_short, "")]
+    sure = f"of all answers together: promised, {percent(policy.confidence)} sure"
+    return [
+        (f"At most {percent(policy.target_error)} wrong", sure),
+        (
+            f"Answers {policy.answered / policy.labels:.1%}",
+            "of questions like these; withholds the rest",
+        ),
+    ]
+
+
 class HeadlineShare(NamedTuple):
     """The labelled answers that get one word on Inspection."""
 
     stamp: Stamp
     number: int
+    share: str  # of all labelled answers; "" of none
     counted: str  # how many, and the share of them that is wrong
     rule: str  # which get it, and what is promised of them alone
 
@@ -88,21 +103,23 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     marks = MARKS[verdict.rule_of(policy).error is not None]
     believed, errors, shares = 0, 0, []
 
-    def add(headline: Headline, number: int, counted: str, rule: str) -> None:
-        shares.append(HeadlineShare(marks[headline], number, f"{number:,}{counted}", rule))
+    def add(headline: Headline, number: int, wrong: int, rule: str) -> None:
+        share = f" {number / policy.labels:.1%}" if number else ""
+        counted = f"{number:,}{_of_them(wrong, number)}"
+        shares.append(HeadlineShare(marks[headline], number, share, counted, rule))
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
-        rule = f"doubt ≤ {verdict.A_TENTH}; ≤ {percent(belief.target_error)} promised"
-        add(Headline.BELIEVE, believed, _of_them(errors, believed), rule)
-    others = policy.answered - believed
-    wrong = _of_them(policy.errors - errors, others)
-    add(Headline.PERHAPS, others, wrong, f"below limit {limit}")
-    unseen = int(np.isnan(calibration.doubts).sum())
-    few = f", {unseen:,} withheld at any λ" if unseen else ""  # too little seen, or vetoed
-    rest = policy.labels - policy.answered
-    wrong = _of_them(int((~calibration.correct).sum()) - policy.errors, rest)
-    add(Headline.ABSTAIN, rest, f"{wrong}{few}", f"from {limit} on")
+        rule = f"≤ {percent(belief.target_error)} wrong promised"
+        add(Headline.BELIEVE, believed, errors, rule)
+    add(
+        Headline.PERHAPS, policy.answered - believed, policy.errors - errors, f"below limit {limit}"
+    )
+    unseen, wrong = np.isnan(calibration.doubts), ~calibration.correct
+    few, few_wrong = int(unseen.sum()), int((wrong & unseen).sum())
+    rest = policy.labels - policy.answered - few
+    add(Headline.ABSTAIN, rest, int(wrong.sum()) - policy.errors - few_wrong, f"from {limit} on")
+    add(Headline.TOO_LITTLE, few, few_wrong, "too little seen")  # or vetoed
     return shares
 
 
@@ -373,8 +390,8 @@ def proportion(every: ByGroup) -> str:
     withheld = worst.queries - worst.answered
     others = f"{withheld:,} are withheld, but " if withheld else ""
     return (
-        f"The promise is for all together: of {_quote(worst)}, {others}{worst.errors:,} of "
-        f"{worst.answered:,} answered are wrong. Check answers there."
+        f"Of {_quote(worst)}, {others}{worst.errors:,} of {worst.answered:,} answered are wrong. "
+        "Check answers there."
     )
 
 

@@ -59,8 +59,7 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
             st.badge("No guarantee", icon=":material/warning:", color="orange")
         if is_example(calibration.data):
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
-    with st.container(key="promised"):
-        st.text(policy.in_short, help=TERMS["Threshold λ"])
+    _in_short(words.result_in_short(policy))
     _headlines(words.by_headline(calibration, belief_of(policy)))
     if caution:
         with st.container(key="caution"):
@@ -73,15 +72,25 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
         st.text(sentence)
 
 
+def _in_short(parts: Sequence[tuple[str, str]]) -> None:
+    with st.container(key="promised"):
+        for column, (what, of) in zip(st.columns(len(parts)), parts, strict=True):
+            with column, st.container(gap=None):
+                st.text(what, help=TERMS["Threshold λ"] if what == parts[0][0] else None)
+                if of:
+                    st.text(of)
+
+
 def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
-    """Draw which words the labelled answers get on Inspection, as wide as they are many."""
+    """Draw which words the labelled answers get on Inspection, about as wide as they are many."""
     if not shares:
         return
     with st.container(key="headlines"):
-        columns = st.columns([max(each.number, 1) for each in shares], gap="xxsmall")
+        least = sum(each.number for each in shares) / 5.5  # a label has to be read
+        columns = st.columns([max(each.number, least) for each in shares], gap="xxsmall")
         for column, each in zip(columns, shares, strict=True):
             with column, st.container(key=f"stamp_{each.stamp.look}_here", gap="xxsmall"):
-                st.text(each.stamp.label)
+                st.text(f"{each.stamp.label}{each.share}")
             with column:
                 st.text(each.counted)
                 st.text(each.rule)

@@ -16,8 +16,8 @@ mount = register("threshold", "histogram", "curve", "margin")
 BESIDE: Final = 5  # rows on each side of a threshold
 WORDS: Final = {
     "control": "Answer more, or fewer",
-    "below": "answered below limit λ",
-    "above": "answered above limit λ",
+    "below": "answered below limit",
+    "above": "answered above limit",
     "withheld": "? I don’t know",
     "back": "Back to its place",
     "answers_label": "Answers",
@@ -35,7 +35,7 @@ WORDS: Final = {
     "rows_all": "All",
     "rows_right": "Right answers",
     "rows_wrong": "Wrong answers",
-    "border": "limit λ {}: withheld from here on",
+    "border": "limit {}: withheld from here on",
     "open": "Inspect this question",
 }
 
