@@ -21,7 +21,6 @@ from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
 MOST_TO_KEEP = 0.1  # of the largest M.I. possible: above, an answer changes the next one
-A_TENTH = f"1/{1 / MOST_TO_KEEP:.0f} of the most possible"  # the same, as every screen says it
 WIDTH = 3.6  # λ: of the default one, all that M.I. of the 8 likeliest answers can be, ln 8
 LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
 # A promise of more errors, or with less confidence, is no reason to believe an answer.
