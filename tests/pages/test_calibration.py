@@ -238,6 +238,12 @@ def test_opens_with_the_example_which_costs_nobody_a_look(app):
     assert not shows_example(app) and look(app) == 1
 
 
+def test_what_is_believed_is_drawn_while_its_policy_is_in_use(app):
+    assert "believed" in threshold(app)["bins"][0]
+    app.session_state["policy_in_use"] = replace(default_policy(), belief=None)
+    assert "believed" not in threshold(app.run())["bins"][0]
+
+
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     """At half of δ it is the policy that decides unless somebody brings another."""
     data = study.read(EXAMPLE.read_bytes(), EXAMPLE.name)
@@ -257,6 +263,9 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         f"{(is_guess & answers).sum()} answered are wrong. Check answers there.",
     )
     belief = default_policy().belief
+    assert (
+        sum(each["believed"] for each in threshold(app)["bins"]) == belief.answered - belief.errors
+    )
     perhaps, wrong = policy.answered - belief.answered, policy.errors - belief.errors
     errors = (~data.correct[SCORE]).sum() - policy.errors
     rest = policy.labels - policy.answered

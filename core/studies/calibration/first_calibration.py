@@ -1,6 +1,10 @@
 """The bundled example worked through: what the page opens with."""
 
+from csv import DictReader
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.data.tabular.labelled_rows import LabelledRows
 from core.once import once
@@ -22,3 +26,22 @@ def example() -> LabelledRows:
 def first_calibration() -> CalibrationResult:
     """Return the example worked through. What it looks at is the example's, and nobody's own."""
     return calibration_result(example(), FIRST, looks=())
+
+
+@once
+def belief_by_bin() -> NDArray[np.float64]:
+    """Return how many right answers of each bin of its histogram are to be believed: (bins,).
+
+    As `benchmarks/default_policy.py` counted them for the built-in policy.
+    """
+    result = first_calibration()
+    calibration, bins = result.calibration, result.shares
+    limit = calibration.policy.threshold if calibration.policy else 0.0
+    with EXAMPLE.open(encoding="utf-8-sig", newline="") as file:
+        # λ withholds nothing of what spreads less, whatever the model says.
+        stands = [
+            r["stands"] == "1" and not 0 < float(r["entropy"]) < limit for r in DictReader(file)
+        ]
+    rows = np.array(stands)[calibration.data.kept] & (calibration.doubts < limit)
+    edges = [*bins["start"], bins["end"][-1]]
+    return np.histogram(calibration.numbers[rows & calibration.correct], edges)[0].astype(float)

@@ -18,6 +18,7 @@ from core.reports.calibration import words
 from core.studies.calibration import calibration as study
 from core.studies.calibration import new_rows, rows_by_doubt
 from core.studies.calibration.calibration import Calibration
+from core.studies.calibration.first_calibration import belief_by_bin, first_calibration
 from core.studies.calibration.result import CalibrationResult
 from core.ui import downloads, frame
 from core.ui.addresses import number_in_address
@@ -28,7 +29,7 @@ from core.ui.calibration.result import grounds, outcome
 from core.ui.components import threshold as component
 from core.ui.components.threshold import BESIDE, NeighbouringRows, ShownRow, ThresholdPlaces
 from core.ui.folds import fold
-from core.ui.policy_badge import is_default
+from core.ui.policy_badge import belief_of, is_default
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
@@ -144,11 +145,14 @@ def _scores_under_lambda(
     kind = "confidence" if calibration.larger_is_surer else "doubt"
     name, ours = charts.name_of(calibration.score), SCORES.get(calibration.score)
     unit = f" in {ours.doubt_unit}" if ours and ours.doubt_unit and kind == "doubt" else ""
+    shares = result.shares
+    if result is first_calibration() and calibration.policy and belief_of(calibration.policy):
+        shares = {**shares, "believed": belief_by_bin()}
     selected, opened = component.threshold(
         places.values[places.start] if now is None else now,
         places,
         len(calibration.doubts),
-        result.shares,
+        shares,
         memory_of("curve", result, partial(_curve, result, places)),
         memory_of("beside", result, partial(_beside, calibration, places)),
         {

@@ -8,10 +8,12 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   const across = (value) => `${(100 * (value / 2 - low / 2)) / span}%`;
   const plot = element("div", { class: "plot", role: "img", "aria-label": words.alt });
   plot.style.setProperty("--zero", `${(100 * up) / (up + down)}%`);
-  for (const { start, end, right, wrong } of bins) {
-    for (const [kind, number] of [["right", right], ["wrong", wrong]]) {
+  const splits = bins.some((bin) => "believed" in bin);
+  plot.classList.toggle("splits", splits);
+  for (const { start, end, right, wrong, believed = 0 } of bins) {
+    for (const [kind, number] of [["right", right], ["right believed", believed], ["wrong", wrong]]) {
       const bar = element("div", { class: `bar ${kind}` });
-      bar.title = `${short(start)} – ${short(end)}: ${number.toLocaleString("en")} ${kind}`;
+      bar.title = `${short(start)} – ${short(end)}: ${number.toLocaleString("en")} ${words[kind] ?? words.believed}`;
       bar.style.left = across(start);
       bar.style.width = `calc(${(100 * (end / 2 - start / 2)) / span}% - 1px)`;
       // Roots: a pile of zeros must not hide the rest.
@@ -39,7 +41,7 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   if (places.movable) line.addEventListener("pointerdown", drag);
   plot.addEventListener("pointerdown", select);
   const parts = element("div", { class: "histogram" },
-    element("div", { class: "key" }, element("span", { class: "plain" }, words.scale), element("span", { class: "right" }, words.right),
+    element("div", { class: "key" }, element("span", { class: "plain" }, words.scale), ...(splits ? ["believed", "served"] : ["right"]).map((name) => element("span", { class: name }, words[name])),
       element("span", { class: "wrong" }, words.wrong), element("span", { class: "pale" }, words.pale)),
     answered,
     element("div", { class: "framed" }, counts(), plot));

@@ -26,6 +26,8 @@ WORDS: Final = {
     "nothing": "No promise",
     "spoken": "{threshold}: answers {answers}, {wrong} of them wrong. Promised: {promise}.",
     "right": "right",
+    "believed": "right, ✓ Believe it",
+    "served": "right, ≈ Perhaps",
     "wrong": "wrong",
     "pale": "withheld",
     "scale": "number of questions, on a square-root scale",
@@ -100,7 +102,8 @@ def threshold(
     labels : int
         How many questions there are.
     shares : mapping
-        "start", "end", "right", "wrong", each of shape (bins,).
+        "start", "end", "right", "wrong", each of shape (bins,); "believed" too, if it is known of
+        the right ones.
     curve : mapping, optional
         "lower" and "upper", each of shape (s,), "target" and "most", the largest share that is
         drawn.
