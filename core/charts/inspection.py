@@ -160,7 +160,7 @@ def keeping(inspection: Inspection, palette: Palette) -> FilledShape:
         steps = steps if limit < LEAST_KEPT else steps[:1]
     mean = repeat_probability(inspection.others)
     return _shares(
-        [*steps, (1 - limit, f"{more} below {limit:.0%}")],
+        [*steps, (1 - limit, f"{more} below {repeat_in_words(limit)}")],
         (palette.primary, palette.epistemic) if decides else (palette.muted, palette.muted),
         [(1 - mean, f"this question: {repeat_in_words(mean)}")],
         (

@@ -238,8 +238,9 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
 @pytest.mark.parametrize(
     ("question", "first"),
     [
-        ("What is the capital of Zorvania?", "26%: What US state capitals do you know?"),
-        ("Who was the king of the United States?", "66%, but lacks “king”: Who was the first"),
+        ("What is the capital of Zorvania?", "25%: What US state capitals do you know?"),
+        ("Who was the king of the United States?", "65%, but lacks “king”: Who was the first"),
+        ("name a planet", "57%: Name a dwarf planet."),  # 57.6%; near is 58%
         ("xyzzy", "No taught question is like it at all."),
     ],
 )
@@ -255,7 +256,7 @@ def test_where_nothing_near_was_taught_the_nearest_is_drawn_and_no_doubt(questio
     marks = [*scale.rows["this"], *scale.rows["others"]]
     others = sorted((offer.similarity for offer in nearest[1:]), reverse=True)
     assert [row["x"] for row in marks] == [offer.similarity for offer in nearest[:1]] + others
-    assert all(f"{each.question}” {each.similarity:.0%}" in picture.alt for each in nearest)
+    assert all(f"{each.question}” {each.in_words}" in picture.alt for each in nearest)
     assert first.partition(":")[0].rstrip(".") in picture.alt, "with what it lacks"
     assert f"{inspection.compared_doubt:.3f} nats, decides" in idle_doubt(inspection)
     assert ("No taught question is like it" in picture.alt) == (not nearest)
@@ -287,8 +288,8 @@ def test_a_single_answer_that_nothing_certifies_has_no_limit(embedded):
     assert steps == [UNPROMISED.label, "more doubt below 50%"]
 
 
-@pytest.mark.parametrize("limit", [0.3, 0.9])  # below ln 2, and above
-def test_a_single_answer_lies_where_it_is_kept_and_not_at_a_doubt_of_0(embedded, limit):
+@pytest.mark.parametrize(("limit", "words"), [(0.3, "50%"), (0.9, "40.6%")])  # ln 2 lies between
+def test_a_single_answer_lies_where_it_is_kept_and_not_at_a_doubt_of_0(embedded, limit, words):
     """Its bars say that it is kept in 91%, told one: a doubt of 0.000 beside them contradicts."""
     single = run(usual_request("What is the capital of France?", embedded.capabilities), embedded)
     rule = replace(single.verdict.rule, value=limit)
@@ -303,7 +304,8 @@ def test_a_single_answer_lies_where_it_is_kept_and_not_at_a_doubt_of_0(embedded,
     if limit > math.log(2):  # told others, it may be kept in less than half and lie below λ
         steps[f"{STAMPS[Headline.PERHAPS].label} below 50%"] = 0.5
     least = min(0.5, math.exp(-limit))
-    steps[f"{STAMPS[Headline.ABSTAIN].label} below {least:.0%}"] = pytest.approx(1 - least)
+    # Never rounded up: 40.6% are above exp(−0.9), and “below 41%”.
+    steps[f"{STAMPS[Headline.ABSTAIN].label} below {words}"] = pytest.approx(1 - least)
     assert {row["label"]: row["x"] for row in scale.rows["steps"]} == steps
     assert [row["x"] for row in scale.rows["line"]] == [pytest.approx(1 - least)]
     check({"keeping": scale}, LIGHT)

@@ -8,6 +8,7 @@ it; where none is, no answer is served as if it were one.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from core.codec import no_more
 from core.data.world import grading
 from core.data.world.nearest import Nearest, nearest, nearest_questions
 from core.language_models.language_model import LanguageModel
@@ -27,9 +28,9 @@ class Offer:
 
     @property
     def in_words(self) -> str:
-        """How similar it is, and what keeps it from being near for all that."""
+        """How similar it is, not rounded up; and what keeps it from being near for all that."""
         lacks = f", but lacks “{'”, “'.join(self.lacks)}”" if self.lacks else ""
-        return f"{self.similarity:.0%}{lacks}"
+        return f"{no_more(100 * self.similarity, 0)}%{lacks}"
 
 
 @dataclass(frozen=True)

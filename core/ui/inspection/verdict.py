@@ -238,7 +238,7 @@ def _beside_what_was_taught(taught: TaughtPosition) -> None:
         st.text("Did you mean:")
     for number, offer in enumerate(taught.offers):
         with st.container(horizontal=True, vertical_alignment="center", key=f"offer_{number:d}"):
-            shown = f" (similarity {offer.similarity:.0%})" * (not taught.outside)  # else beside it
+            shown = f" (similarity {offer.in_words})" * (not taught.outside)  # else beside it
             st.text(f"{offer.question}{shown}", width="content")
             st.button(
                 "Ask this",
