@@ -1540,7 +1540,7 @@ def test_a_policy_that_can_decide_nothing_here_breaks_no_inspection(app):
     policy = default_policies()["semantic_entropy"]
     bring(app, to_json(replace(policy, pipeline=replace(policy.pipeline, samples=30))))
     press(app, "use_uploaded")
-    inspect(app)
+    inspect(app, "Name a yellow fruit.")
     assert said(app, "k = 30 there, 8 here")
     assert app.header[0].value == STAMPS[Headline.UNDECIDED].label
     press(app, "mend_policy")  # the default fits, and decides once that is wanted

@@ -4,6 +4,8 @@ What a report holds is tested below tests/reports; that a browser opens and prin
 tests/browser.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from core.abstention.policy_files import from_json
@@ -37,7 +39,8 @@ def test_of_a_calibration_follows_lambda(downloaded):
     found = read_document(downloaded(app, "calibration_report.html"))
     assert found.texts[2] == f"Mutual information on {EXAMPLE.name}"
     certified = from_json(downloaded(app, "policy.json"))
-    assert found.texts[3] == certified.sentence
+    assert found.texts[3] == replace(certified, caution=None).sentence
+    assert certified.caution in found.texts, "which stands apart"
     assert {certified.of_error, certified.payment.strip()} <= {*texts(app)}
     assert found.settings["Threshold λ, of the doubt"] == repr(certified.threshold)
     move(app, threshold(app)["places"]["values"][-1])
