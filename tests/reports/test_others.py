@@ -124,7 +124,8 @@ def test_experiments_say_what_they_show_and_how_to_see_it_again(name):
     assert EXPERIMENTS[name].command(made.values) in found.texts
     rows_shown = min(500, len(next(iter(made.columns.values()))))
     assert len(found.tables["The table behind it"]) == 1 + rows_shown
-    captions = [each.caption.replace("**", "") for each in PICTURES[name] if each.caption]
+    drawn = [each for each in PICTURES[name] if each.there(made.drawn)]
+    captions = [each.caption.replace("**", "") for each in drawn if each.caption]
     assert captions and set(captions) <= set(found.texts)
     assert found.pictures and not [text for text in found.texts if "**" in text]
     fields = EXPERIMENTS[name].fields
