@@ -119,7 +119,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     few, few_wrong = int(unseen.sum()), int((wrong & unseen).sum())
     rest = policy.labels - policy.answered - few
     add(Headline.ABSTAIN, rest, int(wrong.sum()) - policy.errors - few_wrong, f"from {limit} on")
-    add(Headline.TOO_LITTLE, few, few_wrong, "too little seen")  # or vetoed
+    add(Headline.TOO_LITTLE, few, few_wrong, "at any limit")  # too little seen, or vetoed
     return shares
 
 
