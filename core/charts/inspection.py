@@ -163,11 +163,7 @@ def keeping(inspection: Inspection, palette: Palette) -> FilledShape:
         [*steps, (1 - limit, f"{more} below {repeat_in_words(limit)}")],
         (palette.primary, palette.epistemic) if decides else (palette.muted, palette.muted),
         [(1 - mean, f"this question: {repeat_in_words(mean)}")],
-        (
-            "how likely it gives its answer again, told others\n"
-            f"from {LEAST_KEPT:.0%} on, its doubt is 0; below, −ln of it in nats",
-            "1 - datum.value",
-        ),
+        ("how likely it gives its answer again, told others", "1 - datum.value"),
         palette,
     )
 

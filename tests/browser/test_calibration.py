@@ -13,7 +13,16 @@ from core.studies.inspection.certificates import default_policy, usual_least_mas
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
-from tests.browser.server import at_rest, downloaded, exporting, go_to, screens, shoot, too_wide
+from tests.browser.server import (
+    at_rest,
+    downloaded,
+    exporting,
+    go_to,
+    question_of,
+    screens,
+    shoot,
+    too_wide,
+)
 from tests.csv_files import csv_file, records_in
 
 pytestmark = pytest.mark.browser
@@ -163,6 +172,8 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     at_rest(page)
     go_to(page, "Inspection")
     expect(in_use).to_contain_text(policy.in_short)
+    question_of(page).fill("Name a yellow fruit.")
+    question_of(page).press("Enter")
     expect(page.locator(".st-key-verdict")).to_contain_text(
         re.compile(rf"M\.I\.\) in nats.*λ = {FOUND}")
     )
