@@ -90,7 +90,7 @@ def doubt_scale(
             _text(seen, _NAMES, name, palette.text)
         )
         if rows["solid"]:
-            words = f"solid: {no_more(certified)} of it is certain"
+            words = f"solid: at least {no_more(certified)}"
             rows["right"].append(_text(lowest, _NAMES + 17, words, palette.text))
     elif too_little:
         words = "this question: too little was seen to say"

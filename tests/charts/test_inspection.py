@@ -325,7 +325,7 @@ def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
         *_, solid, hollow = rows_of(scale, "end")
         assert (solid["x"], solid["end"]) == (0, less)
         assert (hollow["x"], hollow["end"]) == (less, inspection.compared_doubt)
-        assert placed(scale)[f"solid: {less:.3f} of it is certain"] == 0
+        assert placed(scale)[f"solid: at least {less:.3f}"] == 0
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,6 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         Headline.BELIEVE: f"{belief.answered:,}, {share(belief.errors, belief.answered)} wrong",
         Headline.PERHAPS: f"{perhaps:,}, {share(wrong, perhaps)} wrong",
         Headline.ABSTAIN: f"{rest:,}, {share(errors, rest)} wrong",
-        Headline.TOO_LITTLE: "0",
     }
     assert f"✓ Believe it {share(belief.answered, policy.labels)}" in texts(app)
     assert f"below limit {policy.threshold:.3f}" in texts(app)
@@ -1164,8 +1163,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     assert badges(example) == ["Policy in use", OVERALL, OF_EXAMPLE]
     assert f"{policy.in_short} {policy.caution}" in " ".join(texts(example))
     assert "use_policy" not in keys(example) and "to_inspection" in keys(example)
-    withheld = {Headline.ABSTAIN, Headline.TOO_LITTLE}
-    assert {*by_headline(example)} == {Headline.PERHAPS, *withheld}  # it believes nothing
+    assert {*by_headline(example)} == {Headline.PERHAPS, Headline.ABSTAIN}  # it believes nothing
     move(example, 0.5)  # another threshold is another policy
     assert "to_inspection" not in keys(example)
     press(example, "stop_policy")

@@ -104,9 +104,10 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     believed, errors, shares = 0, 0, []
 
     def add(headline: Headline, number: int, wrong: int, rule: str) -> None:
-        share = f" {number / policy.labels:.1%}" if number else ""
-        counted = f"{number:,}{_of_them(wrong, number)}"
-        shares.append(HeadlineShare(marks[headline], number, share, counted, rule))
+        if number:  # nothing has no width
+            share = f" {number / policy.labels:.1%}"
+            counted = f"{number:,}, {wrong / number:.1%} wrong"
+            shares.append(HeadlineShare(marks[headline], number, share, counted, rule))
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
@@ -121,10 +122,6 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     add(Headline.ABSTAIN, rest, int(wrong.sum()) - policy.errors - few_wrong, f"from {limit} on")
     add(Headline.TOO_LITTLE, few, few_wrong, "at any limit")  # too little seen, or vetoed
     return shares
-
-
-def _of_them(wrong: int, of: int) -> str:
-    return f", {wrong / of:.1%} wrong" if of else ""
 
 
 def other_label(data: LabelledRows, score: str) -> str:
