@@ -83,7 +83,7 @@ class HeadlineShare(NamedTuple):
 
     stamp: Stamp
     number: int
-    share: str  # of all labelled answers; "" of none
+    share: str  # of all labelled answers
     counted: str  # how many, and the share of them that is wrong
     rule: str  # which get it, and what is promised of them alone
 

@@ -44,7 +44,7 @@ MOVING: Final = "Asking again, one setting moved at a time"
 ONE, SET = "one", "set"
 DOUBTFUL: Final = "What is the national instrument of Ireland?"  # of the paper's Figure 2
 USUAL: Final = "usual"
-LONGEST: Final = 24  # characters of the values of a group
+LONGEST_VALUES: Final = 24  # characters of the values of a group
 
 
 def _of_set(values: Values) -> bool:
@@ -188,7 +188,7 @@ def _group(variations: Variations, variant: Variant) -> str:
 
 def _values(names: Sequence[str]) -> str:
     every = ", ".join(name.replace("_", " ") for name in names)
-    if len(every) <= LONGEST:
+    if len(every) <= LONGEST_VALUES:
         return every
     return f"{names[0]} to {names[-1]}" if names[0][0].isdigit() else f"{len(names)} ways"
 
