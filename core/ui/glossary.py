@@ -21,6 +21,11 @@ KEY: Final[dict[str, str]] = {
 }
 VERDICTS: Final = "  \n".join([f"**{word}**: {when}" for word, when in KEY.items()])
 
+OF_ONE_ANSWER: Final = (
+    "A single answer has no doubt while it is given again half the time, told others, and −ln of "
+    "that share below."
+)
+
 # In alphabetical order, which the glossary keeps.
 TERMS: Final[dict[str, str]] = {
     "Aleatoric uncertainty": "Spread that no knowledge removes: the question has many right "
@@ -49,8 +54,7 @@ TERMS: Final[dict[str, str]] = {
     "Coverage": "The share of all questions that are answered; the paper calls it recall.",
     "Doubt": "How little to trust an answer: it is given below the limit λ, withheld from λ on. "
     "Usually it is mutual information, M.I.: how much being told an answer changes the next one, "
-    "in nats, of which 0.69 are one yes-or-no question. A single answer has none while it is given "
-    "again half the time, told others, and −ln of that share below.",
+    "in nats, of which 0.69 are one yes-or-no question.",
     "Embedded model": "The small transformer that comes with this program. It was trained on a "
     "world of facts whose truth is known, so that every claim can be checked. It is an "
     "instrument, not an assistant.",

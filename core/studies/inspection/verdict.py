@@ -391,8 +391,8 @@ class _About:
             return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
-                f"Several may be right: its {self.clusters} answers hardly change, whatever it is "
-                "told"
+                f"Several may be right: a guess would follow what it is told, its {self.clusters} "
+                "answers hardly do"
             )
         return "Telling the model its other answers hardly changes what it says"
 

@@ -28,7 +28,7 @@ from core.studies.inspection.taught_questions import WORLD_OF, TaughtPosition
 from core.studies.inspection.verdict import SCORE, Decision
 from core.ui import figures, model_opening, model_picker
 from core.ui.calibration import policy
-from core.ui.glossary import TERMS, VERDICTS
+from core.ui.glossary import OF_ONE_ANSWER, TERMS, VERDICTS
 from core.ui.inspection.form import ask_as_typed, ask_instead
 from core.ui.inspection.recordings import example_inspection
 from core.ui.inspection.sampling import compare, larger_numbers
@@ -81,7 +81,7 @@ def _decisive(inspection: Inspection) -> None:
     if inspection.conceals:
         st.markdown("**How near**", help=f"{TERMS['Nearness']}\n\n{VERDICTS}")
     elif charts.has_repeats(inspection):
-        st.markdown("**How firmly it keeps it**", help=f"{TERMS['Doubt']}\n\n{VERDICTS}")
+        st.markdown("**How firmly it keeps it**", help=f"{OF_ONE_ANSWER}\n\n{VERDICTS}")
     else:
         st.markdown("**How much doubt**", help=f"{TERMS['Doubt']}\n\n{VERDICTS}")
     figures.show(reports.decisive_picture(inspection, references), "doubt")
