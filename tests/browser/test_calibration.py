@@ -375,6 +375,13 @@ def test_the_threshold_is_dragged_in_the_histogram_and_falls_back_into_its_place
     at_rest(page)
     with_the_example(page)
     chart, line = page.get_by_role("img", name="Histogram of"), page.locator(".line.movable")
+    heights = page.locator(".bar:not(:has(.cut))").evaluate_all(
+        "bars => bars.map((bar) => parseFloat(bar.style.height) / bar.title.match(/: (\\d+)/)[1])"
+    )
+    assert len(heights) > 40 and max(heights) - min(heights) < 1e-3  # so they may be stacked
+    # Of 785 right ones, those that are no “Believe it” are drawn whole, over the cut.
+    expect(page.locator(".many")).to_have_text("785")
+    expect(page.locator(".bar:has(.cut)")).to_have_attribute("title", re.compile("✓ Believe it$"))
     limit = page.locator(".answered")
     certified = limit.inner_text()
     moved = page.locator(".st-key-moved")

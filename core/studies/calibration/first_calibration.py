@@ -29,8 +29,8 @@ def first_calibration() -> CalibrationResult:
 
 
 @once
-def belief_by_bin() -> NDArray[np.float64]:
-    """Return how many right answers of each bin of its histogram are to be believed: (bins,).
+def belief_by_bin() -> dict[str, NDArray[np.float64]]:
+    """Return how many of each bin of its histogram are to be believed, right or not: (bins,).
 
     As `benchmarks/default_policy.py` counted them for the built-in policy.
     """
@@ -43,5 +43,8 @@ def belief_by_bin() -> NDArray[np.float64]:
             r["stands"] == "1" and not 0 < float(r["entropy"]) < limit for r in DictReader(file)
         ]
     rows = np.array(stands)[calibration.data.kept] & (calibration.doubts < limit)
-    edges = [*bins["start"], bins["end"][-1]]
-    return np.histogram(calibration.numbers[rows & calibration.correct], edges)[0].astype(float)
+    edges, right = [*bins["start"], bins["end"][-1]], calibration.correct
+    return {
+        name: np.histogram(calibration.numbers[rows & which], edges)[0].astype(float)
+        for name, which in (("believed", right), ("believed_wrong", ~right))
+    }

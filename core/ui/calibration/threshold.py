@@ -147,7 +147,7 @@ def _scores_under_lambda(
     unit = f" in {ours.doubt_unit}" if ours and ours.doubt_unit and kind == "doubt" else ""
     shares = result.shares
     if result is first_calibration() and calibration.policy and belief_of(calibration.policy):
-        shares = {**shares, "believed": belief_by_bin()}
+        shares = {**shares, **belief_by_bin()}
     selected, opened = component.threshold(
         places.values[places.start] if now is None else now,
         places,

@@ -2,23 +2,36 @@
 
 /** Return plot and axis, and where a value lies; `show(at)` puts the line to a place, `move` is told of it. */
 function histogram({ bins, low, high, places, certified, selected, words }, move, keep) {
-  const up = Math.sqrt(Math.max(1, ...bins.map((bin) => bin.right)));
-  const down = Math.sqrt(Math.max(1, ...bins.map((bin) => bin.wrong)));
+  const numbers = bins.flatMap(({ right, wrong }) => [right, wrong]).sort((one, other) => other - one);
+  // Bars that tower over all the others would hide them: these are cut, and say how many they are.
+  const most = Math.max(1, ...numbers.filter((number) => number <= 3 * (numbers[2] || numbers[0])));
+  const isCut = numbers[0] > most, limit = isCut ? 1.5 * most : most; // above, their numbers have room
+  const up = Math.min(limit, Math.max(1, ...bins.map((bin) => bin.right)));
+  const down = Math.min(limit, Math.max(1, ...bins.map((bin) => bin.wrong)));
+  const height = (number) => `${(100 * number) / (up + down)}%`;
   const span = high / 2 - low / 2; // the difference itself can be too large for a number
   const across = (value) => `${(100 * (value / 2 - low / 2)) / span}%`;
   const plot = element("div", { class: "plot", role: "img", "aria-label": words.alt });
-  plot.style.setProperty("--zero", `${(100 * up) / (up + down)}%`);
+  plot.style.setProperty("--zero", height(up));
   const splits = bins.some((bin) => "believed" in bin);
-  plot.classList.toggle("splits", splits);
-  for (const { start, end, right, wrong, believed = 0 } of bins) {
-    for (const [kind, number] of [["right", right], ["right believed", believed], ["wrong", wrong]]) {
-      const bar = element("div", { class: `bar ${kind}` });
-      bar.title = `${short(start)} – ${short(end)}: ${number.toLocaleString("en")} ${words[kind] ?? words.believed}`;
-      bar.style.left = across(start);
-      bar.style.width = `calc(${(100 * (end / 2 - start / 2)) / span}% - 1px)`;
-      // Roots: a pile of zeros must not hide the rest.
-      bar.style.height = `${(100 * Math.sqrt(number)) / (up + down)}%`;
-      plot.append(bar);
+  for (const { start, end, right, wrong, believed = 0, believed_wrong = 0 } of bins) {
+    for (const [side, whole, part] of [["right", right, believed], ["wrong", wrong, believed_wrong]]) {
+      const top = Math.min(whole, limit), middle = Math.max(0, top - (whole - part)); // the longer part is cut
+      for (const [kind, number, from, to] of [["believed", part, 0, middle], ["served", whole - part, middle, top]]) {
+        if (!number) continue;
+        const bar = element("div", { class: `bar ${side} ${kind}` });
+        bar.title = `${short(start)} – ${short(end)}: ${number.toLocaleString("en")} ${words[side]}${splits && number < whole ? `, ${words[kind]}` : ""}`;
+        bar.style.left = across(start);
+        bar.style.width = `calc(${(100 * (end / 2 - start / 2)) / span}% - 1px)`;
+        bar.style.height = height(to - from);
+        bar.style.setProperty("--from", height(from));
+        if (whole > limit && to > from && from === 0) bar.append(element("i", { class: "cut" }));
+        plot.append(bar);
+      }
+      if (whole <= limit) continue;
+      const label = element("span", { class: `many ${side}` }, whole.toLocaleString("en"));
+      label.style.left = across(end);
+      plot.append(label);
     }
   }
   const band = element("div", { class: "band" });
@@ -40,9 +53,9 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   cover(selected);
   if (places.movable) line.addEventListener("pointerdown", drag);
   plot.addEventListener("pointerdown", select);
-  const parts = element("div", { class: "histogram" },
-    element("div", { class: "key" }, element("span", { class: "plain" }, words.scale), ...(splits ? ["believed", "served"] : ["right"]).map((name) => element("span", { class: name }, words[name])),
-      element("span", { class: "wrong" }, words.wrong), element("span", { class: "pale" }, words.pale)),
+  const parts = element("div", { class: splits ? "histogram splits" : "histogram" },
+    element("div", { class: "key" }, element("span", { class: "plain" }, isCut ? words.cut : words.scale),
+      ...["right", "wrong", ...(splits ? ["believed", "served"] : []), "pale"].map((name) => element("span", { class: name }, words[`${name}_key`] ?? words[name]))),
     answered,
     element("div", { class: "framed" }, counts(), plot));
 
@@ -105,16 +118,15 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
 
   /** Numbers of questions, right ones up and wrong ones down, no two on top of another. */
   function counts() {
-    const most = (root) => [1, 2, 5].flatMap((digit) => [...Array(7).keys()].map((power) => digit * 10 ** power))
-      .filter((number) => Math.sqrt(number) <= root);
+    const round = (number) => Math.max(...[1, 2, 5].flatMap((digit) => [...Array(7).keys()].map((power) => digit * 10 ** power))
+      .filter((each) => each <= Math.max(number, 1)));
     const marks = element("div", { class: "up", "aria-hidden": "true" });
-    const places = [];
-    for (const [root, sign] of [[0, 1], [up, -1], [up / 2, -1], [down, 1]]) {
-      const number = root && Math.max(...most(root));
-      const place = (100 * (up + sign * Math.sqrt(number))) / (up + down);
-      if (places.some((other) => Math.abs(other - place) < 11)) continue;
+    const places = [], right = Math.min(up, most);
+    for (const number of [0, -round(right), -round(right / 2), round(Math.min(down, most))]) {
+      const place = (100 * (up + number)) / (up + down);
+      if (places.some((other) => Math.abs(other - place) < 9.5)) continue;
       places.push(place);
-      const mark = element("span", {}, number.toLocaleString("en"));
+      const mark = element("span", {}, Math.abs(number).toLocaleString("en"));
       mark.style.top = `${place}%`;
       marks.append(mark);
     }

@@ -26,11 +26,14 @@ WORDS: Final = {
     "nothing": "No promise",
     "spoken": "{threshold}: answers {answers}, {wrong} of them wrong. Promised: {promise}.",
     "right": "right",
-    "believed": "right, ✓ Believe it",
-    "served": "right, ≈ Perhaps",
+    "believed": "✓ Believe it",
+    "served": "≈ Perhaps",
     "wrong": "wrong",
     "pale": "withheld",
-    "scale": "number of questions, on a square-root scale",
+    "scale": "number of questions:",
+    "cut": "number of questions, tall bars cut:",
+    "right_key": "right, up",
+    "wrong_key": "wrong, down",
     "error": "wrong among the answered",
     "rows": "Rows beside the limit",
     "which": "Which rows",
@@ -102,8 +105,8 @@ def threshold(
     labels : int
         How many questions there are.
     shares : mapping
-        "start", "end", "right", "wrong", each of shape (bins,); "believed" too, if it is known of
-        the right ones.
+        "start", "end", "right", "wrong", each of shape (bins,); where it is known, too, which of
+        both are "believed" and "believed_wrong".
     curve : mapping, optional
         "lower" and "upper", each of shape (s,), "target" and "most", the largest share that is
         drawn.
