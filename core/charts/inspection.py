@@ -30,10 +30,11 @@ from core.studies.inspection.verdict import (
     Headline,
     digits_apart,
     largest_doubt,
+    largest_that_stands,
+    least_share,
     repeat_in_words,
     repeat_probability,
     scale_end,
-    surprise,
 )
 from core.uncertainty.scores import SCORES
 
@@ -131,25 +132,13 @@ def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
     )
 
 
-def has_repeats(inspection: Inspection) -> bool:
-    """Whether the doubt is of a single answer, and of nothing but how likely that is kept."""
-    rule, others = inspection.verdict.rule, inspection.others
-    if not others or inspection.decision is Decision.TOO_LITTLE:
-        return False
-    return rule is None or (
-        rule.score == SCORE
-        and 0 < rule.value < math.inf
-        and inspection.compared_doubt == surprise(others)
-    )
-
-
 def keeping(inspection: Inspection, palette: Palette) -> FilledShape:
     """How likely a single answer is given again, told others, on average.
 
     From 100% on the left, for the doubt grows to the right, as on its own scale.
     """
     rule, decides = inspection.verdict.rule, inspection.doubt_decides
-    limit = LEAST_KEPT if rule is None else min(LEAST_KEPT, math.exp(-rule.value))
+    limit = LEAST_KEPT if rule is None else least_share(rule.value)
     less, more = _SIDES if decides else _UNDECIDED
     perhaps = _PERHAPS if inspection.promises else f"{_PERHAPS}, no promise"
     if inspection.headline is Headline.PERHAPS:
@@ -256,8 +245,10 @@ def digits(inspection: Inspection, *limits: float | None) -> int:
 
 
 def belief_in_words(inspection: Inspection, limit: float) -> str:
-    """Return up to which doubt an answer is believed."""
-    return f"up to {limit:.{digits(inspection, limit)}f}"
+    """Return up to which doubt an answer is believed, and what part of which it is."""
+    answers = inspection.evidence.answers
+    tenth = f": 1/10 of what {answers} answers allow" * (limit == largest_that_stands(answers))
+    return f"up to {limit:.{digits(inspection, limit)}f}{tenth}"
 
 
 def _number(doubt: float, places: int = 3) -> str:

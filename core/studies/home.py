@@ -19,7 +19,7 @@ from core.studies.inspection.counter_answers import counter_answers
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.verdict import SCORE, Headline
+from core.studies.inspection.verdict import SCORE, Headline, repeat_probability
 
 TIMES: Final = (0, 1, 2, 3, 5, 10, 20, 50, 100)
 
@@ -77,6 +77,8 @@ class Lane:
     others: tuple[str, ...] = ()  # further answers of the model's own, the likeliest first
     doubt: float | None = None  # that decides, in the unit of its score; None where none does
     limit: float | None = None  # λ, from which on an answer is withheld
+    belief_limit: float | None = None  # up to which doubt it may be believed
+    share: float | None = None  # how likely a single answer is given again: its doubt is of that
 
     @property
     def course(self) -> Course:
@@ -116,6 +118,8 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         tuple(texts[0] for texts in others),
         inspection.compared_doubt if inspection.doubt_decides else None,
         rule.value if rule and math.isfinite(rule.value) else None,
+        inspection.belief_limit,
+        repeat_probability(inspection.others) if inspection.has_repeats else None,
     )
 
 

@@ -100,14 +100,15 @@ def list_results() -> None:
 
 
 def _with_reason(result: Summary) -> Summary:
-    """Return a result with the reason of its “Perhaps” in today's words.
+    """Return a result with what else than λ gave its word of trust, in today's words.
 
     Earlier versions saved none, or another. What is computed anew says why where it comes to the
     same.
     """
     then = read_outcome(result.outcome)
-    is_perhaps = result.kind == "inspection" and then.stamp is STAMPS[Headline.PERHAPS]
-    if not is_perhaps or not then.policy:
+    is_perhaps = then.stamp is STAMPS[Headline.PERHAPS]
+    lacks_reason = is_perhaps or (then.stamp is STAMPS[Headline.BELIEVE] and not then.why)
+    if not lacks_reason or not then.policy or result.kind != "inspection":
         return result
     reasons: dict[str, str] = memory_of("history_reasons", storage(), dict)
     if result.id not in reasons:

@@ -222,7 +222,8 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
         if is_served:  # the rule, in the words of the stamps; darker as far as it is believed
             limit = inspection.verdict.rule.value
             assert steps == {
-                f"{STAMPS[Headline.BELIEVE].label} up to {believed:.3f}": 0,
+                f"{STAMPS[Headline.BELIEVE].label} up to {believed:.3f}: "
+                "1/10 of what 2 answers allow": 0,
                 f"{STAMPS[Headline.PERHAPS].label} below limit λ = {limit:.3f}": believed,
                 STAMPS[Headline.ABSTAIN].label: limit,
             }

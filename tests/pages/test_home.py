@@ -1,6 +1,7 @@
 """The page "Home" without a browser: the numbers of its lanes, and the ways on."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -54,9 +55,8 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     # Lemon is true, too: of what a lane is told, only what its own answer gives way to is judged.
     assert [lane["prompt"].partition(" “")[0] for lane in drawn] == ["Told:"] * 4
     assert drawn[2]["why"] == "Las Vegas gives way, and is wrong"
-    doubts = ["0.00 <", "0.03 <", "0.63 ≥"]  # nothing near the last was taught
-    assert [lane["doubt"] for lane in drawn] == [
-        *(f"doubt {each} limit 0.58" for each in doubts),
+    assert [lane["doubt"] for lane in drawn] == [  # nothing near the last was taught
+        *("kept 96.6% ≥ 50%", "doubt 0.03 ≤ limit 0.18", "doubt 0.63 ≥ limit 0.58"),
         "",
     ]
     assert [lane["stamp"]["when"] for lane in drawn] == [
@@ -71,16 +71,25 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
 
 
 @pytest.mark.parametrize(
-    ("doubt", "limit", "words"),
+    ("headline", "doubt", "limit", "share", "words"),
     [
-        (0.5805, 0.5841, "doubt 0.581 < limit 0.584"),
-        (0.58051, 0.58092, "doubt 0.58051 < limit 0.58092"),
-        (0.5834, 0.5809, "doubt 0.583 ≥ limit 0.581"),
+        (Headline.PERHAPS, 0.5805, 0.5841, None, "doubt 0.581 < limit 0.584"),
+        (Headline.PERHAPS, 0.58051, 0.58092, None, "doubt 0.58051 < limit 0.58092"),
+        (Headline.ABSTAIN, 0.5834, 0.5809, None, "doubt 0.583 ≥ limit 0.581"),
+        (Headline.BELIEVE, 0.1771, 0.5809, None, "doubt 0.177 ≤ limit 0.179"),
+        (Headline.PERHAPS, 0.8, 0.9, 0.449, "kept 44.9% ≥ 40.6%"),  # exp(−0.9) = 0.4066
+        (Headline.ABSTAIN, 0.8, 0.6, 0.449, "kept 44.9% < 50%"),
+        (Headline.BELIEVE, 0.0, 0.9, 0.9, "kept 90% ≥ 50%"),
     ],
 )
-def test_a_lane_says_no_doubt_that_reads_as_what_it_is_compared_with(content, doubt, limit, words):
+def test_a_lane_has_its_doubt_beside_the_limit_that_gave_its_word(
+    content, headline, doubt, limit, share, words
+):
+    """In as many digits as tell them apart."""
     session("home")
-    beside = replace(home.prepared_lanes()[1], doubt=doubt, limit=limit)
+    lane = home.prepared_lanes()[1]
+    assert lane.belief_limit == pytest.approx(math.log(6) / 10)
+    beside = replace(lane, headline=headline, doubt=doubt, limit=limit, share=share)
     assert lanes.doubt_in_words(beside) == words
 
 

@@ -180,7 +180,8 @@ def test_a_saved_verdict_is_read_whoever_saved_it_and_no_text_of_a_model_is_a_do
 def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(embedded):
     seen = run(usual_request("What is the capital of France?", embedded.capabilities), embedded)
     saved = outcome(seen)
-    assert "default policy" in saved and not read_outcome(saved).why
+    why = read_outcome(saved).why
+    assert "default policy" in saved and why == "kept 96.6% ≥ 50%"
     limit = f"λ = {default_policy().threshold:.3f}"
     for older in (
         saved.replace(limit, "λ = 0.463"),
@@ -190,7 +191,8 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
         "answer: Paris",
     ):
         read = read_outcome(older)
-        assert (read.stamp, read.why) == (STAMPS[Headline.BELIEVE], EARLIER)
+        assert read.stamp is STAMPS[Headline.BELIEVE]
+        assert read.why == (f"{why}; {EARLIER}" if why in older else EARLIER)
         assert read.came in ("Paris", read_outcome(saved).came)
         assert words_then(older, "", seen) is None  # today, too
     perhaps = "Perhaps (0.3 nats, λ = 0.463, default policy: ≤ 5% wrong; moved). Paris"
@@ -204,7 +206,7 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
 @pytest.mark.parametrize(
     ("question", "limit", "step"),
     [
-        ("Name a yellow fruit.", "0.179", "up to 0.179"),  # a tenth of ln 6
+        ("Name a yellow fruit.", "0.179", "up to 0.179: 1/10 of what 6 answers allow"),  # ln 6
         ("Who invented the telephone?", None, ""),  # of two, λ is more than they can differ by
         ("What is the capital of New Zealand?", None, ""),  # withheld
         ("What is the capital of Zorvania?", None, ""),  # never taught: no doubt decides

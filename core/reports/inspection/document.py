@@ -106,7 +106,7 @@ def decisive_picture(
 def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) -> Picture:
     """Return the scale of doubt, with other inspections' marks on it."""
     rule, value = inspection.verdict.rule, inspection.compared_doubt
-    if charts.has_repeats(inspection):
+    if inspection.has_repeats:
         return _keeping(inspection)
     if inspection.verdict.decision is Decision.TOO_LITTLE or value is None:
         alt = "Too little was seen to say how large the doubt is."

@@ -33,9 +33,11 @@ from core.studies.inspection.verdict import (
     Decision,
     DecisionRule,
     Headline,
+    beside_limit,
     digits_apart,
     largest_doubt,
     largest_that_stands,
+    repeat_probability,
     rule_of,
 )
 from core.uncertainty.confidence_limit import CONFIDENCE
@@ -51,7 +53,8 @@ SYSTEM: Final = {
 # trust on what the model was not taught: the decision stands beneath, and small.
 QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
 NO_GUARANTEE: Final = "no guarantee"  # of a policy, in a saved outcome
-ABOVE: Final = "above the Believe limit"  # up to which an answer may be believed
+BELIEF: Final = "Believe limit"  # up to which an answer may be believed
+ABOVE: Final = f"above the {BELIEF}"
 OTHER_WORDS: Final = "not taught these words"  # why no promise holds of an answer
 _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) ([^,()]+), λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)"
@@ -139,7 +142,7 @@ def outcome(inspection: Inspection) -> str:
     decided = inspection.headline in (Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN)
     value = inspection.compared_doubt if decided else None
     if rule and math.isfinite(rule.value) and value is not None:
-        why = f"; {reason}" if (reason := _perhaps_because(inspection)) else ""
+        why = f"; {reason}" if (reason := _because(inspection)) else ""
         rule = rule if inspection.in_taught_words else replace(rule, error=None)
         unit = SCORES[rule.score].doubt_unit or SCORES[rule.score].symbol
         digits = digits_apart(value, rule.value)
@@ -149,9 +152,13 @@ def outcome(inspection: Inspection) -> str:
     return f"{stamp.words}{doubt}. {came}"
 
 
-def _perhaps_because(inspection: Inspection) -> str:
-    """Return in a few words why an answer below λ is only “Perhaps”; "" without a promise."""
-    rule = inspection.verdict.rule
+def _because(inspection: Inspection) -> str:
+    """Return in a few words what else than λ gave “Believe it” or, with a promise, “Perhaps”."""
+    rule, belief = inspection.verdict.rule, inspection.belief_limit
+    if rule and belief is not None and inspection.headline is Headline.BELIEVE:
+        if not inspection.has_repeats:
+            return f"{BELIEF} {belief:.3f}"
+        return beside_limit(0.0, rule.value, belief, repeat_probability(inspection.others))
     if inspection.headline is not Headline.PERHAPS or rule is None or rule.error is None:
         return ""
     if not inspection.in_taught_words:
@@ -199,8 +206,14 @@ class SavedOutcome(NamedTuple):
     policy: str = ""  # in use, where it decided by a doubt; earlier versions did not save it
     doubt: float | None = None  # in `unit`, or λ where no policy is named
     limit: float = 1.0  # λ
-    why: str = ""  # why only “Perhaps” is said, where the promise allows for more
+    why: str = ""  # what else than λ gave its word: why only “Perhaps” is said, or why no less
     unit: str = "nats"  # of the doubt, or the symbol of a score that has none
+
+    @property
+    def belief_limit(self) -> float | None:
+        """Up to which doubt the answer might be believed, in `unit`; None where nobody saved it."""
+        match = re.match(rf"(?:{ABOVE}|{BELIEF}) (\d+\.\d+)", self.why)
+        return float(match[1]) if match else None
 
     @property
     def mark(self) -> Stamp | None:

@@ -41,6 +41,7 @@ from core.studies.inspection.verdict import (
     raised_doubt,
     rule_of,
     stands,
+    surprise,
 )
 from core.studies.inspection.vetoes import remainder, veto
 from core.uncertainty.confidence_limit import lower_confidence_limit
@@ -273,6 +274,18 @@ class Inspection:
     def compared_doubt(self) -> float | None:
         """The doubt that the verdict compares with λ, or would if enough had been seen."""
         return raised_doubt(self.scores, self.verdict.score, self.recording.others)
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether the doubt is of a single answer, and of nothing but how likely that is kept."""
+        rule, others = self.verdict.rule, self.others
+        if not others or self.decision is Decision.TOO_LITTLE:
+            return False
+        return rule is None or (
+            rule.score == SCORE
+            and 0 < rule.value < math.inf
+            and self.compared_doubt == surprise(others)
+        )
 
     @property
     def doubts(self) -> dict[str, float | None]:

@@ -141,6 +141,11 @@ def surprise(others: Others) -> float:
     return 0.0 if share >= LEAST_KEPT else -math.log(max(share, sys.float_info.min))
 
 
+def least_share(limit: float) -> float:
+    """Return how likely a single answer is given again, at least, where its doubt is below λ."""
+    return min(LEAST_KEPT, math.exp(-limit))
+
+
 def doubt_of(
     scores: Mapping[str, Score],
     name: str,
@@ -432,6 +437,23 @@ def _repeats(others: Others, how: str) -> str:
 def repeat_in_words(share: float) -> str:
     """Return a share as no more than it is."""
     return f"{math.floor(1000 * share) / 10:.3g}%" if share >= 0.01 else "less than 1%"
+
+
+def beside_limit(
+    doubt: float, limit: float, belief: float | None = None, share: float | None = None
+) -> str:
+    """Return a doubt beside the limit that gave its word: λ or, where it is believed, `belief`.
+
+    `share`: how likely a single answer is given again, which is said in its place.
+    """
+    if share is not None:
+        least = LEAST_KEPT if belief is not None else least_share(limit)
+        sign = "≥" if share >= least else "<"
+        return f"kept {repeat_in_words(share)} {sign} {repeat_in_words(least)}"
+    sign = "≤" if belief is not None else "≥" if doubt >= limit else "<"
+    border = limit if belief is None else belief
+    digits = digits_apart(doubt, border, least=2)
+    return f"doubt {doubt:.{digits}f} {sign} limit {border:.{digits}f}".replace("-", "−")
 
 
 def _display(name: str, doubt: float, digits: int = 3) -> str:

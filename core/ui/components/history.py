@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.reports.inspection.words import STAMPS, Headline, SavedOutcome, read_outcome
+from core.reports.inspection.words import BELIEF, STAMPS, Headline, SavedOutcome, read_outcome
 from core.store.results import Summary
 from core.studies.inspection.verdict import digits_apart, scale_end
 from core.ui.components.registration import nothing, register
@@ -19,7 +19,7 @@ WORDS: Final = {
     "tick": "Tick",
     "ticked": "Tick one to rename it, two inspections to compare, or any to delete",
     "open": "Open",
-    "columns": ["question", "answer", "verdict", "doubt; dashed: its limit"],
+    "columns": ["question", "answer", "verdict", "doubt; dark: believed, dashed: limit"],
     "today": "Today",
     "yesterday": "Yesterday",
 }
@@ -27,6 +27,8 @@ NATS: Final = "nats"
 TIMES: Final = "asked {} times"
 FOLDERS: Final = re.compile(r"^gguf:.*[/\\]")  # of a file on this machine: nobody else has them
 NOT_SAVED: Final = "open it to see why"  # of what earlier versions saved
+#: What gave “Believe it”, which the doubt stands beside; then what else is to be said.
+_OF_BELIEF: Final = re.compile(rf"(?:{BELIEF} \d+\.\d+|(?P<kept>kept [^;]+))(?:; )?")
 UNTAUGHT: Final = STAMPS[Headline.UNTAUGHT].reason  # in place of an answer
 #: Of each kind its name, and the icon that its page has in the navigation.
 KINDS: Final = {
@@ -66,6 +68,9 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
     is_usual = came.policy.startswith("default")
     is_withheld = came.stamp is STAMPS[Headline.ABSTAIN]
     reason = came.came if came.came == UNTAUGHT else ""
+    beside, why = _beside_limit(came, is_withheld), came.why
+    if came.stamp is STAMPS[Headline.BELIEVE] and (match := _OF_BELIEF.match(why)):
+        why, beside = why[match.end() :], match["kept"] or beside
     if is_usual and came.stamp is STAMPS[Headline.PERHAPS]:
         reason = NOT_SAVED
     return {
@@ -83,10 +88,11 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
         "policy": "" if is_usual else re.sub(" wrong$", " wrong overall", came.policy),
         "part": min(max(came.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(came) else None,
         "limit": came.limit / most,
+        "believed": (came.belief_limit or 0.0) / most,
         "withheld": is_withheld,  # a rounded doubt may look like λ
-        "doubt": _beside_limit(came, is_withheld) if _is_measured(came) else doubt_of(came),
+        "doubt": beside if _is_measured(came) else doubt_of(came),
         "numbers": doubt_of(came),
-        "why": came.why or reason,
+        "why": why or reason,
     }
 
 
@@ -102,14 +108,17 @@ def widest_scale(outcomes: Iterable[SavedOutcome]) -> float:
 
 
 def _beside_limit(came: SavedOutcome, is_withheld: bool) -> str:
-    doubt, limit = _in_digits(came)
+    """Return the doubt and the limit that gave its word."""
+    belief = came.belief_limit if came.stamp is STAMPS[Headline.BELIEVE] else None
+    doubt, limit = _in_digits(came, came.limit if belief is None else belief)
+    sign = "≥" if is_withheld else "<" if belief is None else "≤"
     # Earlier versions saved too few digits to tell them apart.
-    return f"{doubt if doubt != limit else ''} {'≥' if is_withheld else '<'} {limit}".lstrip()
+    return f"{doubt if doubt != limit else ''} {sign} {limit}".lstrip()
 
 
-def _in_digits(came: SavedOutcome) -> list[str]:
-    """Return doubt and λ in as many digits as tell them apart, if those that were saved do."""
-    doubt, limit = came.doubt or 0.0, came.limit
+def _in_digits(came: SavedOutcome, limit: float) -> list[str]:
+    """Return doubt and limit in as many digits as tell them apart, if those that were saved do."""
+    doubt = came.doubt or 0.0
     digits = 3 if doubt == limit else digits_apart(doubt, limit)
     return [f"{x:.{digits}f}".replace("inf", "∞").replace("-", "−") for x in (doubt, limit)]
 
@@ -119,7 +128,7 @@ def doubt_of(came: SavedOutcome) -> str:
     if came.doubt is not None and not came.policy:
         return f"{came.doubt:.2f} of its limit"
     if came.doubt is not None:
-        doubt, limit = _in_digits(came)
+        doubt, limit = _in_digits(came, came.limit)
         return f"{doubt} {came.unit}, limit {limit}"
     if came.stamp is None:
         return ""

@@ -6,7 +6,7 @@ from typing import Any, Final
 from core.codec import one_line
 from core.reports.inspection.words import MARKS
 from core.studies.home import TIMES, Course, Lane
-from core.studies.inspection.verdict import Headline, digits_apart
+from core.studies.inspection.verdict import Headline, beside_limit
 from core.ui.components.registration import nothing, one_of, register
 from core.ui.glossary import KEY
 
@@ -83,12 +83,11 @@ def own_answer(lane: Lane) -> str:
 
 
 def doubt_in_words(lane: Lane) -> str:
-    """Return the doubt beside the limit that it is compared with; "" where none decides."""
+    """Return what gave the word, beside its limit; "" where no doubt decides."""
     if lane.doubt is None or lane.limit is None:
         return ""
-    digits = digits_apart(lane.doubt, lane.limit, least=2)
-    sign = "≥" if lane.doubt >= lane.limit else "<"
-    return f"doubt {lane.doubt:.{digits}f} {sign} limit {lane.limit:.{digits}f}".replace("-", "−")
+    belief = lane.belief_limit if lane.headline is Headline.BELIEVE else None
+    return beside_limit(lane.doubt, lane.limit, belief, lane.share)
 
 
 def _why(lane: Lane) -> str:

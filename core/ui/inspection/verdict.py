@@ -80,7 +80,7 @@ def _decisive(inspection: Inspection) -> None:
     references = _others(inspection) if _comparable(inspection) else ()
     if inspection.conceals:
         st.markdown("**How near**", help=f"{TERMS['Nearness']}\n\n{VERDICTS}")
-    elif charts.has_repeats(inspection):
+    elif inspection.has_repeats:
         st.markdown("**How firmly it keeps it**", help=f"{OF_ONE_ANSWER}\n\n{VERDICTS}")
     else:
         st.markdown("**How much doubt**", help=f"{TERMS['Doubt']}\n\n{VERDICTS}")
