@@ -16,7 +16,7 @@ from core.uncertainty.scores import SCORES
 
 HEIGHT: Final = 320
 ROW_HEIGHT: Final = 42  # of a dot
-NUMBER_WIDTH, NOTE_WIDTH = 44, 104  # pixels of a number behind the plot, and with a note
+NUMBER_WIDTH, NOTE_WIDTH = 44, 72  # pixels of a number behind the plot, and with a note
 NAMES: Final = alt.ExprRef("width < 350 ? datum.short : datum.name")
 NUMBERS: Final = alt.ExprRef("datum.number")
 OF_NUMBERS: Final = alt.ExprRef("datum.note ? -7 : 0")
@@ -25,6 +25,8 @@ SHORT: Final = {
     "Minimum conditional entropy": "Least cond. entropy",
     "Certified mutual information": "Certified mutual inf.",
 }
+#: What AUROC is, as an axis says it.
+WRONG_FIRST: Final = "wrong answer doubted more (AUROC)"
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own
 #: Of the names of sources: on a phone, each has a line of its own.
@@ -64,13 +66,19 @@ class Estimate:
 
 
 def estimates(
-    rows: Sequence[Estimate], line: tuple[float, str, str], title: str, form: str, palette: Palette
+    rows: Sequence[Estimate],
+    line: tuple[float, str, str, str],
+    title: str,
+    form: str,
+    palette: Palette,
 ) -> Chart:
     """Numbers with their intervals, a row each, beside a line; the main one in blue.
 
-    `line`: where it stands, what is written above it, and above the numbers behind the plot.
+    `line`: where it stands, what is written above it, above the numbers behind the plot, and above
+    the names where there is a ring: what it means.
     """
-    reference, label, heading = line
+    reference, label, heading, ring_means = line
+    ring_means *= not all(each.is_shown for each in rows)
     data = pd.DataFrame([vars(each) for each in rows], columns=[f.name for f in fields(Estimate)])
     data = data.assign(short=data["name"].replace(SHORT), place=range(len(rows)))
     ends = np.append(data[["value", "lower", "upper"]].to_numpy(float).ravel(), reference)
@@ -97,8 +105,11 @@ def estimates(
         at.mark_text(baseline="bottom", color=palette.text).encode(
             y=alt.YValue(-4), text=alt.Text("label:N")
         ),
-        at.mark_text(align="right", baseline="bottom", color=palette.muted).encode(
-            x=alt.XValue("width"), y=alt.YValue(-4), text=alt.TextValue(heading)
+        *(
+            at.mark_text(align="right", baseline="bottom", dx=dx, color=palette.muted).encode(
+                x=alt.XValue(end), y=alt.YValue(-4), text=alt.TextValue(words)
+            )
+            for end, dx, words in ((0, -8, ring_means), ("width", 0, heading))
         ),
         alt.Chart(data.dropna())
         .mark_rule(strokeWidth=2.5)

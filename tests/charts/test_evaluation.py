@@ -13,7 +13,7 @@ from core.studies.evaluation.row_table import QuestionPoints
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS
 
-LINE = (0.5, "chance", "AUROC")
+LINE = (0.5, "chance", "AUROC", "not shown")
 
 
 def points(n=40, sources=("one", "many")):
@@ -42,7 +42,7 @@ def drawings(palette):
     return {
         "dots": charts.estimates(INTERVALS, LINE, "share", ".0%", palette),
         "dots without intervals": charts.estimates(
-            INTERVALS[2:], (0, "", ""), "AUROC", ".0%", palette
+            INTERVALS[2:], (0, "", "", "no ring"), "AUROC", ".0%", palette
         ),
         "scatter": charts.scatter(points(), palette),
         "scatter, many sources": charts.scatter(points(60, list("abcdefghij")), palette),
@@ -67,6 +67,7 @@ def test_a_dot_has_its_name_its_number_and_its_interval_if_there_is_one():
     dots = re.findall(r'fill="([^"]*)" stroke="([^"]*)" stroke-width="2"', found)
     blue, grey = LIGHT.primary, LIGHT.muted
     assert dots == [(blue, blue), (LIGHT.background, grey), (grey, grey)]
+    assert "no ring" not in texts(drawn(drawings(LIGHT)["dots without intervals"]))
 
 
 def test_right_and_wrong_differ_by_more_than_their_colour():

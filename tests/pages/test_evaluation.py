@@ -93,7 +93,7 @@ def test_opens_on_a_bundled_run_which_nobody_changes():
     assert box.value == "embedded_world" and "(bundled)" in box.options[0]
     number = Run(folders()["embedded_world"]).finished_questions
     size = f"{number} questions, the 8 likeliest answers to each. Right means: the same as an "
-    assert said(page, f"{size}accepted answer. Calibration’s example has rows of its own.")
+    assert said(page, f"{size}accepted answer.") and said(page, "example has rows of its own.")
     assert "calibrate_run" in keys(page) and not {"go_on", "delete_run"} & {*keys(page)}
     assert said(page, "300 questions, drawn at random of") and said(page, "on this machine.")
     page.button(key="calibrate_run").click().run()
@@ -106,6 +106,8 @@ def test_a_recorded_run_says_whose_answers_it_has():
     assert said(page, "Recorded: Qwen2.5-Coder 1.5B, on ")
     (about,) = said(page, "SHA-256 ")
     assert "cc324af070c2…, in the form examples." in about and "Asked in the form" in about
+    assert "Two thirds of such rows certified the model’s policy." in about
+    assert "Calibration’s example" not in about
 
 
 def test_before_a_run_it_says_what_the_embedded_model_never_learnt():

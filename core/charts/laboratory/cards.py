@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.evaluation import Estimate, estimates
+from core.charts.evaluation import WRONG_FIRST, Estimate, estimates
 from core.charts.laboratory.pictures import CurveColumns, PictureContent, curves, on_logarithms
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, share, theme
 from core.codec import one_line
@@ -94,7 +94,7 @@ def deciding(content: PictureContent, palette: Palette) -> Chart:
         for name, group in content["groups"].items()
         for ends in [_ends(group["stable"])]
     ]
-    line = keeps, f"stable from {keeps:.0%}", ""
+    line = keeps, f"stable from {keeps:.0%}", "", ""
     return estimates(rows, line, "verdicts that stay", ".0%", palette)
 
 
@@ -140,5 +140,5 @@ def scores(content: PictureContent, palette: Palette) -> Chart:
         for of in (SCORES["mutual_information"], SCORES["semantic_entropy"])
         for ends in [_ends(content["scores"][of.symbol])]
     ]
-    line = 0.5, "no better than chance", ""
-    return estimates(rows, line, "wrong answer doubted more (AUROC)", ".0%", palette)
+    line = 0.5, "no better than chance", "", ""
+    return estimates(rows, line, f"{WRONG_FIRST} →", ".0%", palette)

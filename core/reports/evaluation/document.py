@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -75,42 +74,40 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 
 
 def aurocs(measured: RunMeasures) -> Picture:
-    """Return by how much the leading score finds wrong answers better than every other.
+    """Return the AUROC of every score, and how far from the leading one it may be.
 
-    The largest AUROC comes first, and chance has its place; the score to use is blue, a ring is one
-    that may be as good as the leading one. Those of `words.exclusions` are not there.
+    The largest comes first, and chance has its place; the score to use is blue, a ring is one that
+    may be as good as the leading one. Intervals are of the differences from the leading one, drawn
+    from where that one stands. Those of `words.exclusions` are not there.
     """
     best = lead(measured)
     assert best is not None, "there is an AUROC"
     chance = Interval(*(end - 0.5 for end in vars(best.widened).values()))
-    behind = {each.other: each.difference for each in best.others}
-    behind |= {best.score: Interval(0.0, math.nan, math.nan), CHANCE: chance}
+    lead_over = {each.other: each.difference for each in best.others} | {CHANCE: chance}
     rings = best.rivals + (CHANCE,) * (not best.beats_chance) if measured.number else ()
     use = words.score_to_use(best)
     at = {name: measured.interval(name, "auroc").value for name in ranking(measured)}
     rows = []
     for name, auroc in sorted((at | {CHANCE: 0.5}).items(), key=lambda each: -each[1]):
-        ahead = Interval(*(100 * end for end in vars(behind[name]).values()))
-        if not measured.number:
-            ahead = replace(ahead, lower=math.nan, upper=math.nan)
-        note = words.points(ahead) if name != best.score else ""
-        ends = ahead.value, ahead.lower, ahead.upper
-        looks = note, name not in rings, name == use
-        row = (*_title_and_sign(name), *ends, f"{auroc:.0%}", *looks)
+        ends = Interval(auroc, math.nan, math.nan)
+        if measured.number and name != best.score:
+            ends = Interval(auroc - at[best.score], -lead_over[name].upper, -lead_over[name].lower)
+        low, high = at[best.score] + ends.lower, at[best.score] + ends.upper
+        looks = words.points(ends), name not in rings, name == use
+        row = (*_title_and_sign(name), auroc, low, high, f"{auroc:.0%}", *looks)
         rows.append(charts.Estimate(*row))
     each = (
         f"{row.name} ({row.sign}) {row.number}{', ' * bool(row.note)}{row.note}"
-        f"{', a ring' * (not row.is_shown)}"
+        f"{', perhaps as good' * (not row.is_shown)}"
         for row in rows
     )
-    axis = f"lead of {SCORES[best.score].title}, points"
-    alt = f"AUROC, the largest first, and the {axis}: {'; '.join(each)}."
-    content = rows, (0.0, "as good", "AUROC"), axis, ".0f"
+    alt = f"{charts.WRONG_FIRST}, the largest first: {'; '.join(each)}."
+    line = at[best.score], "as good", "AUROC", "○ perhaps as good"
     return Picture(
         "Which doubt finds the wrong answers",
         f"{alt} {words.marks(measured)}".rstrip(),
         charts.estimates,
-        content,
+        (rows, line, f"{charts.WRONG_FIRST} →", ".0%"),
     )
 
 
@@ -122,17 +119,16 @@ def _title_and_sign(score: str) -> tuple[str, str]:
 def differences(every: Sequence[ScoreComparison]) -> Picture:
     """Return by how much one score exceeds every other that it can be compared with."""
     some = [each for each in every if not math.isnan(each.difference.value)]
-    measure, digits = every[0].measure, words.DIGITS[every[0].measure]
+    measure = every[0].measure
     some = sorted(some, key=lambda each: each.values[1], reverse=LARGER_IS_BETTER[measure])
     rows = []
     for each in some:
         of = each.difference
-        number = words.decimal(of.value, digits)
-        row = (*_title_and_sign(each.other), of.value, of.lower, of.upper, number)
+        row = (*_title_and_sign(each.other), of.value, of.lower, of.upper, words.difference(each))
         rows.append(charts.Estimate(*row, is_shown=each.is_significant))
     alt = " ".join(map(words.comparison, some))
     axis = f"{measure.upper()} of {charts.symbol_of(every[0].score)} minus the other’s"
-    content = rows, (0.0, "alike", ""), axis, f".{digits}f"
+    content = rows, (0.0, "alike", "", "○ not shown to differ"), axis, ".2f"
     return Picture("Differences", alt, charts.estimates, content)
 
 

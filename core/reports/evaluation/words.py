@@ -10,6 +10,7 @@ from core.abstention.bayesian_bootstrap import ENOUGH
 from core.abstention.intervals import Interval
 from core.abstention.ledger import MOST_LOOKS, Look, no_budget
 from core.abstention.metrics import MEASURES, auroc
+from core.abstention.policy import Pipeline
 from core.codec import count_of, list_of, one_line
 from core.data.datasets.world import NEVER_TAUGHT
 from core.reports import text
@@ -36,13 +37,14 @@ from core.studies.evaluation.score_comparison import (
     lead,
     ranking,
 )
-from core.studies.inspection.certificates import SCORE
+from core.studies.inspection.certificates import QWEN, SCORE, certified_model, default_policy
+from core.studies.inspection.request import Sampling
 from core.studies.provenance import Provenance
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import ANSWER_RULE
 
 NONE: Final = "–"  # where nothing can be said
-DIGITS: Final = {"auroc": 2, "aurc": 3, "augrc": 3, "prr": 2}
+DIGITS: Final = 3  # of a measure
 BETTER: Final = {  # what a score does by a measure
     "auroc": "finds wrong answers",
     **dict.fromkeys(("aurc", "augrc", "prr"), "orders the questions"),
@@ -69,12 +71,12 @@ def with_interval(of: Interval) -> str:
     value = number_shown(of.value)
     if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
         return value
-    return f"{value} ({decimal(of.lower, 3)} to {decimal(of.upper, 3)})"
+    return f"{value} ({decimal(of.lower, DIGITS)} to {decimal(of.upper, DIGITS)})"
 
 
 def number_shown(value: float) -> str:
     """Return a measure without its interval."""
-    return decimal(value, 3) if math.isfinite(value) else NONE
+    return decimal(value, DIGITS) if math.isfinite(value) else NONE
 
 
 def percent(value: float) -> str:
@@ -151,17 +153,18 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
     file = str(results.run.manifest["questions"]["name"])
     whose = [f"“{one_line(source)}”" for source in results.only] or [one_line(file)]
     does = (
-        f"doubts a wrong answer more than a right one in {auroc.value:.0%} of pairs{ends}, on "
-        f"{size(results)} of {list_of(whose)}."
+        "Of a wrong and a right answer, it doubts the wrong one more: "
+        f"{auroc.value:.0%} of pairs{ends}. On {size(results)} of {list_of(whose)}, "
+        f"{int((~correct).sum()):,} answers are wrong."
     )
     if not measured.number:
-        return [f"{name} leads; how much of that is chance is not known yet.", f"It {does}"]
+        return [f"{name} leads; how much of that is chance is not known yet.", does]
     if not of.beats_chance:
         none = "Use none: no doubt is shown to find the wrong answers."
-        return [none, f"{name} leads: it {does} Chance alone would in 50%."]
+        return [none, f"{name} leads. {does} Chance alone would be at 50%."]
     if of.rivals and of.is_largest:
         others = _others(of.rivals, len(ranking(measured)))
-        return [f"{name} leads, but {others} may be as good.", f"It {does}"]
+        return [f"{name} leads, but {others} may be as good.", does]
     if of.rivals:
         above = [
             SCORES[each].title
@@ -170,10 +173,10 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
         ]
         chance = f" {list_of(above, most=len(SCORES))} may lead by chance." if above else ""
         best = f"Keep {name}, which decides on Inspection: no other is reliably better."
-        return [best, f"It {does}{chance}"]
+        return [best, f"{does}{chance}"]
     if len(results.scores) < 2:
-        return [f"{name} finds wrong answers; there is no other score to compare.", f"It {does}"]
-    return [f"Use {name}: its lead over every other is more than chance.", f"It {does}"]
+        return [f"{name} finds wrong answers; there is no other score to compare.", does]
+    return [f"Use {name}: its lead over every other is more than chance.", does]
 
 
 def _others(scores: Sequence[str], among: int) -> str:
@@ -188,6 +191,26 @@ def size(results: Results) -> str:
     questions = count_of(len(np.unique(results.questions)), "question")
     rows = count_of(len(results), "row")
     return questions if results.has_independent_rows else f"{rows} that ask {questions}"
+
+
+def answers_of(pipeline: Pipeline) -> str:
+    """Return how many answers to a question were compared, and how they were found."""
+    if pipeline.sampling == Sampling.LIKELIEST:
+        return f"the {pipeline.samples:,} likeliest"
+    return f"{pipeline.samples:,} drawn"
+
+
+def apart_from_example(pipeline: Pipeline) -> str:
+    """Return what a bundled run is to the rows that certified its model; "" where none did."""
+    model = certified_model(pipeline.revision)
+    if model == QWEN:
+        return "Two thirds of such rows certified the model’s policy."
+    example = default_policy(model).pipeline if model else None
+    if not example:
+        return ""
+    answers = answers_of(example)
+    there = "" if answers == answers_of(pipeline) else f", {answers} answers to each"
+    return f"Calibration’s example has rows of its own{there}."
 
 
 def beneath(results: Results) -> str:
@@ -208,26 +231,26 @@ def never_taught(measured: RunMeasures) -> str:
     rest = auroc(results.doubts[of.score][~is_list], results.correct[of.score][~is_list])
     if math.isnan(rest):
         return ""
-    return (
-        f"Without {int(is_list.sum()):,} lists never taught, "
-        f"{SCORES[of.score].title} reaches {rest:.0%}."
-    )
+    return f"Without {int(is_list.sum()):,} lists never taught (Laboratory asks none): {rest:.0%}."
 
 
 def marks(measured: RunMeasures) -> str:
-    """Return what the lines and the rings of `document.aurocs` are."""
+    """Return what the lines of `document.aurocs` are."""
     of = lead(measured)
     if of is None or not measured.number:
         return ""
-    rings = " Rings: perhaps as good." * bool(of.rivals or not of.beats_chance)
-    return f"Lines: {CONFIDENCE:.0%} intervals, widened for all comparisons.{rings}"
+    return (
+        f"Lines: points from {SCORES[of.score].title}, {CONFIDENCE:.0%} intervals widened for all "
+        "comparisons."
+    )
 
 
 def points(of: Interval) -> str:
-    """Return a difference in points of a percentage, with its interval, as far as there is one."""
-    ends = [round(end) for end in (of.value, of.lower, of.upper) if math.isfinite(end)]
-    value, *reach = (f"{end:+d}".replace("-", "−") if end else "0" for end in ends)
-    return f"{value} ({' to '.join(reach)})" if reach else value
+    """Return the interval of a difference in points of a percentage; "" where there is none."""
+    if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
+        return ""
+    ends = (round(100 * end) for end in (of.lower, of.upper))
+    return " to ".join(f"{end:+d}".replace("-", "−") if end else "0" for end in ends)
 
 
 #: When an answer is right, by how it is compared with the accepted ones.
@@ -368,18 +391,21 @@ def comparison(of: ScoreComparison, one: str = "", two: str = "") -> str:
     one, two = one or SCORES[of.score].symbol, two or SCORES[of.other].symbol
     if math.isnan(of.difference.value):
         return f"{one} and {two} cannot be compared by {of.measure.upper()}."
-    digits = DIGITS[of.measure]
-    numbers = (
-        f"{of.measure.upper()} {decimal(of.values[0], digits)} against "
-        f"{decimal(of.values[1], digits)}, difference {decimal(of.difference.value, digits)}"
-    )
+    own, others = (decimal(value, DIGITS) for value in of.values)
+    numbers = f"{of.measure.upper()} {own} against {others}, difference {difference(of)}"
     if math.isnan(of.p_value):
         return f"{one} and {two}: {numbers}; how much of that is chance is not known."
-    ends = f"{decimal(of.difference.lower, digits)} to {decimal(of.difference.upper, digits)}"
+    ends = f"{decimal(of.difference.lower, DIGITS)} to {decimal(of.difference.upper, DIGITS)}"
     numbers += f" ({CONFIDENCE:.0%} {ends}), adjusted {p_in_words(of.adjusted)} ({of.test})."
     if not of.is_significant:
         return f"No difference between {one} and {two} is shown: {numbers}"
     return f"{one} {BETTER[of.measure]} {'better' if of.better else 'worse'} than {two}: {numbers}"
+
+
+def difference(of: ScoreComparison) -> str:
+    """Return by how much a score exceeds another: the difference of what is shown of the two."""
+    own, others = (round(value, DIGITS) for value in of.values)
+    return decimal(own - others, DIGITS)
 
 
 def above(plotted: QuestionPoints) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from core.abstention.policy import Pipeline, Policy, PolicyError
+from core.abstention.policy import Policy, PolicyError
 from core.charts import evaluation as charts
 from core.codec import count_of
 from core.reports.calibration.document import by_group
@@ -22,8 +22,7 @@ from core.studies.evaluation.row_table import QuestionPoints, scatter_points
 from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
 from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Filter, Run
-from core.studies.inspection.certificates import QWEN, certified_model, default_policy
-from core.studies.inspection.request import Sampling
+from core.studies.inspection.certificates import certified_model, default_policy
 from core.ui import downloads, figures
 from core.ui.calibration import policy as policies
 from core.ui.evaluation.cells import digest, source_name
@@ -150,32 +149,11 @@ def _that_count(run: Run, every: Results, head: DeltaGenerator, buttons: DeltaGe
             (match, judged, *only, "of", *chosen),
         )
     of = f" Judged: {SCORES[judged].symbol}’s answer." if judged else ""
-    size = f"{words.size(counting)}, {_answers_of(run.pipeline)} answers to each"
-    apart = _apart_from_example(run.pipeline) if is_bundled(run) else ""
-    buttons.text(f"{size}. Right means: {words.RIGHT_MEANS[match]}.{of}{apart}")
+    size = f"{words.size(counting)}, {words.answers_of(run.pipeline)} answers to each"
+    buttons.text(f"{size}. Right means: {words.RIGHT_MEANS[match]}.{of}")
     with buttons:
         note_view(counting)
     return counting
-
-
-def _answers_of(pipeline: Pipeline) -> str:
-    """Return how many answers to a question were compared, and how they were found."""
-    if pipeline.sampling == Sampling.LIKELIEST:
-        return f"the {pipeline.samples:,} likeliest"
-    return f"{pipeline.samples:,} drawn"
-
-
-def _apart_from_example(pipeline: Pipeline) -> str:
-    """Return what a bundled run is to the rows that certified its model; "" where none did."""
-    model = certified_model(pipeline.revision)
-    if model == QWEN:
-        return " Two thirds of such rows certified the model’s policy."
-    example = default_policy(model).pipeline if model else None
-    if not example:
-        return ""
-    answers = _answers_of(example)
-    there = "" if answers == _answers_of(pipeline) else f", {answers} answers to each"
-    return f" Calibration’s example has rows of its own{there}."
 
 
 KEY = "results_scatter"

@@ -178,7 +178,7 @@ def _comparisons(results: Results, measured: RunMeasures, pictures: dict[str, Pi
     pictures["differences"] = differences(every)
     figures.show(pictures["differences"], "results_differences")
     st.caption(
-        "Filled: shown to differ. Where two scores serve the same answers, their AUROCs are "
+        "Where two scores serve the same answers, their AUROCs are "
         "compared by DeLong’s test; else the same resamples of the questions are drawn for both. "
         "The p-values allow for so many comparisons, and so do the leading score’s intervals; "
         "choosing a score or measure after looking is not accounted for."

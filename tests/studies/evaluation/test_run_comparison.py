@@ -117,7 +117,7 @@ def test_right_answers_and_measures_of_both(both, monkeypatch):
     assert words.side(side, both.here) == (
         "M.I.’s answer is right in 50.0% here and 50.0% there (by the paper’s token F1 50.0% and "
         "50.0%): only here 1, only there 1 (McNemar, Holm-adjusted p = 1.000). "
-        "M.I. here and M.I. there: AUROC 0.75 against 0.25, difference 0.50; "
+        "M.I. here and M.I. there: AUROC 0.750 against 0.250, difference 0.500; "
         "how much of that is chance is not known."
     )
     neither = "Neither run is shown to answer more rightly: 50.0% against 50.0%."

@@ -80,7 +80,7 @@ def test_other_measures_and_repeated_questions_are_compared_by_the_bootstrap(fou
     twice.queries[1] = twice.queries[0]
     number = len(twice)
     rows = f"{number} rows that ask {number - 1} questions of "
-    assert rows in words.answer(measure_run(twice, 50))[1]
+    assert f"On {rows}" in words.answer(measure_run(twice, 50))[1]
     assert {each.test for each in compare(measure_run(twice, 50), INFORMATION)} == {
         "paired bootstrap"
     }
@@ -98,9 +98,9 @@ def test_a_difference_is_said_with_its_numbers_in_either_direction(made):
     first = compare(made, INFORMATION)[0]
     assert first.is_significant and words.comparison(first) == (
         "M.I. finds wrong answers better than S.E.: AUROC "
-        f"{first.values[0]:.2f} against {first.values[1]:.2f}, difference "
-        f"{first.difference.value:.2f} (95% {first.difference.lower:.2f} to "
-        f"{first.difference.upper:.2f}), adjusted {words.p_in_words(first.adjusted)} (DeLong)."
+        f"{first.values[0]:.3f} against {first.values[1]:.3f}, difference "
+        f"{words.difference(first)} (95% {first.difference.lower:.3f} to "
+        f"{first.difference.upper:.3f}), adjusted {words.p_in_words(first.adjusted)} (DeLong)."
     )
     back = compare(made, ENTROPY)[0]
     assert words.comparison(back).startswith("S.E. finds wrong answers worse than M.I.: ")
@@ -118,15 +118,18 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
     best = lead(made)
     assert (best.score, best.rivals) == (INFORMATION, ()) and best.beats_chance
     assert best.widened == made.resampled.interval(INFORMATION, "auroc", 1 - 0.05 / 3)
+    wrong = sum(not right for right in found.correct[INFORMATION])
     value, by_itself = best.widened, made.interval(INFORMATION, "auroc")
     assert value.lower < by_itself.lower  # which the largest of several breaks too often
     assert words.answer(made) == [
         "Use Mutual information: its lead over every other is more than chance.",
-        f"It doubts a wrong answer more than a right one in {value.value:.0%} of pairs "
-        f"({value.lower:.0%} to {value.upper:.0%}), on {len(found)} questions of "
-        f"{found.run.manifest['questions']['name']}.",
+        f"Of a wrong and a right answer, it doubts the wrong one more: {value.value:.0%} of pairs "
+        f"({value.lower:.0%} to {value.upper:.0%}). On {len(found)} questions of "
+        f"{found.run.manifest['questions']['name']}, {wrong} answers are wrong.",
     ]
-    assert words.marks(made) == "Lines: 95% intervals, widened for all comparisons."
+    assert words.marks(made) == (
+        "Lines: points from Mutual information, 95% intervals widened for all comparisons."
+    )
     by_delong, by_bootstrap = best.others
     assert compare(made, INFORMATION) == best.others  # one page says one thing of two scores
     assert [each.adjusted for each in best.others] == [2 * each.p_value for each in best.others]
@@ -137,12 +140,19 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
     reach = by_delong.difference.upper - by_delong.difference.value
     assert reach / error == pytest.approx(2.241403 / 1.959964)
     first, *others = document.aurocs(made).data[0]
-    assert (first.name, first.value, first.note) == ("Mutual information", 0, "")
-    assert all(each.lower > 0 for each in others)  # none may be as good
+    assert (first.name, first.value, first.note) == ("Mutual information", value.value, "")
+    assert all(each.upper < first.value for each in others)  # none may be as good
     chance = next(each for each in others if each.name == "Chance")
-    assert chance.value == pytest.approx(100 * (value.value - 0.5)) and chance.number == "50%"
-    assert (chance.lower + 50) / 100 == pytest.approx(value.lower)
-    assert chance.note == words.points(Interval(chance.value, chance.lower, chance.upper))
+    assert (chance.value, chance.number) == (0.5, "50%")
+    assert first.value - chance.upper == pytest.approx(value.lower - 0.5)
+    ahead = {SCORES[each.other].title: each.difference for each in best.others}
+    for each in others[:-1]:
+        behind = ahead[each.name]
+        assert each.value == pytest.approx(first.value - behind.value)
+        assert [each.lower, each.upper] == pytest.approx(
+            [first.value - behind.upper, first.value - behind.lower]
+        )
+        assert each.note == words.points(Interval(0, -behind.upper, -behind.lower))
     unknown = measure_run(found, 0)
     assert words.answer(unknown)[0].endswith("leads; how much of that is chance is not known yet.")
     assert words.marks(unknown) == ""
@@ -187,12 +197,11 @@ def test_less_evidence_is_no_stronger_word(found):
     first, *others = ranking(equal)
     names = " and ".join(SCORES[each].title for each in lead(equal).rivals)
     assert leads == f"{SCORES[first].title} leads, but {names} may be as good."
-    assert pairs.startswith("It doubts a wrong answer more than a right one in ")
-    assert words.marks(equal).endswith(" comparisons. Rings: perhaps as good.")
+    assert pairs.startswith("Of a wrong and a right answer, it doubts the wrong one more: ")
     assert dots(equal) == (SCORES[first].title, [SCORES[each].title for each in others])
     rows = document.aurocs(equal).data[0]
-    assert [each.lower <= 0 for each in rows if not math.isnan(each.lower)] == [True, True, False]
-    assert document.aurocs(equal).alt.count(", a ring") == 2
+    assert [each.upper >= rows[0].value for each in rows[1:]] == [True, True, False]
+    assert document.aurocs(equal).alt.count(", perhaps as good") == 2
     four = (INFORMATION, ENTROPY, GREEDY, "pair_covariance")
     assert words.answer(measure_run(alike(found, rng, 1.0, several=four), 200))[0].endswith(
         " leads, but all others may be as good."
@@ -233,8 +242,13 @@ def test_what_cannot_be_compared_counts_for_nothing():
 
 
 def test_numbers_in_words():
-    assert words.points(Interval(-7.1, -22.6, 0.4)) == "−7 (−23 to 0)"
-    assert words.points(Interval(7.1, math.nan, math.nan)) == "+7"
+    assert words.points(Interval(-0.071, -0.226, 0.004)) == "−23 to 0"
+    assert words.points(Interval(0.071, math.nan, math.nan)) == ""
+    values = ScoreComparison(
+        *(INFORMATION, ENTROPY, "auroc", (0.8354, 0.8116), Interval(0.0238, 0.0, 0.0)),
+        *("DeLong", 0.5),
+    )
+    assert words.comparison(values).count("AUROC 0.835 against 0.812, difference 0.023 (95%") == 1
     assert [words.decimal(value) for value in (0.114, -0.114, -0.001)] == ["0.11", "−0.11", "0.00"]
     assert [words.p_in_words(p) for p in (0.0004, 0.0123, 1.0, math.nan)] == [
         *("p < 0.001", "p = 0.012", "p = 1.000", "–")
@@ -252,7 +266,7 @@ def test_which_doubt_to_use_is_said_of_the_sources_that_count():
     }
     for whose, sources in of.items():
         rows = read_results(run, match="f1", sources=sources)
-        assert words.answer(measure_run(rows, 0))[1].endswith(f" of {whose}.")
+        assert words.answer(measure_run(rows, 0))[1].count(f" of {whose}, ") == 1
 
 
 def test_what_decides_is_used_until_another_is_shown_to_be_better():
@@ -270,14 +284,14 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better():
         "Keep Mutual information, which decides on Inspection: no other is reliably better."
     )
     own = measured.interval(INFORMATION, "auroc")  # nobody chose it among these
-    assert f"({own.lower:.0%} to {own.upper:.0%}), on 300 questions" in why
-    assert re.search(r"embedded world\. \w.+ may lead by chance\.$", why)
+    assert f"({own.lower:.0%} to {own.upper:.0%}). On 300 questions" in why
+    assert re.search(r"embedded world, \d+ answers are wrong\. \w.+ may lead by chance\.$", why)
     rings = [SCORES[name].title for name in ranking(measured) if name in of.rivals]
     assert dots(measured) == (SCORES[INFORMATION].title, rings)
     is_list = np.array([each.endswith("never taught") for each in results.sources])
     rest = auroc(results.doubts[INFORMATION][~is_list], results.correct[INFORMATION][~is_list])
     assert words.never_taught(measured) == (
-        f"Without 25 lists never taught, Mutual information reaches {rest:.0%}."
+        f"Without 25 lists never taught (Laboratory asks none): {rest:.0%}."
     )
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(results, 0))
@@ -292,7 +306,7 @@ def test_what_decides_because_of_such_results_is_as_sure_as_what_they_choose():
     assert (of.score, of.is_largest) == ("pair_covariance", False) and of.widened.lower < own.lower
     keep, why, _ = words.answer(measured)
     assert keep.startswith("Keep Pair covariance")
-    assert f"({of.widened.lower:.0%} to {of.widened.upper:.0%}), on 600" in why
+    assert f"({of.widened.lower:.0%} to {of.widened.upper:.0%}). On 600" in why
 
 
 def test_what_decides_is_not_used_where_a_third_is_shown_to_be_better():

@@ -60,9 +60,3 @@ def test_the_rows_of_any_other_run_are_nobody_elses(tmp_path):
     assert measures.is_bundled(Run(folders()[NAME]))
     assert not measures.is_bundled(Run(tmp_path))
     assert not measures.is_bundled_whole(studied.read_results(Run(folders()[NAME])))  # other rows
-
-
-def test_rows_that_certified_the_models_policy_say_so():
-    page = opened(folders()["qwen_popular_questions"])
-    assert said(page, "Two thirds of such rows certified the model’s policy.")
-    assert not said(page, "Calibration’s example")
