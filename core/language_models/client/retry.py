@@ -10,21 +10,19 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple, replace
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
 import tenacity
-from numpy.typing import NDArray
 from tenacity.stop import stop_base
 
 from core.language_models import errors
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.wrapper import Wrapper
-from core.language_models.language_model import Capabilities, LanguageModel, Response
+from core.language_models.language_model import Capabilities, LanguageModel
 from core.language_models.stopping import Stop, current_stop, patience
 from core.language_models.usage import Budget, Meter
 
@@ -93,30 +91,7 @@ class RetryingModel(Wrapper):
         """Find out anew what the model can do; tried again if need be."""
         return self._with_retries(lambda clock: self._in_time(clock, self.inner.probe))
 
-    def sample(
-        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
-    ) -> list[Response]:
-        """Draw responses by one request, tried again if need be."""
-        return self._patiently(
-            partial(
-                self.inner.sample, prompt, count, temperature=temperature, seed=seed, first=first
-            ),
-            count,
-        )
-
-    def log_likelihoods(
-        self, prompts: Sequence[str], answers: Sequence[str]
-    ) -> NDArray[np.float64]:
-        """Score answers by one request, tried again if need be."""
-        return self._patiently(
-            partial(self.inner.log_likelihoods, prompts, answers), len(prompts) * len(answers)
-        )
-
-    def next_token(self, prompt: str) -> dict[str, float]:
-        """Return the likeliest next tokens by one request, tried again if need be."""
-        return self._patiently(partial(self.inner.next_token, prompt))
-
-    def _patiently(self, request: Callable[[], T], texts: int = 1) -> T:
+    def _make(self, request: Callable[[], T], texts: int = 1) -> T:
         return self._with_retries(partial(self._once, request, texts))
 
     def _with_retries(self, request: Callable[[_Clock], T]) -> T:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Self, cast
+from typing import Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ from core.language_models.language_model import LanguageModel, Response
 from core.language_models.usage import Budget, Meter, Usage
 from core.once import once
 from core.store.calls import Calls
+
+T = TypeVar("T")
 
 
 def with_layers(
@@ -147,21 +149,6 @@ class MeteredModel(Wrapper):
         """What was used through this object alone."""
         return self._meter
 
-    def sample(
-        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
-    ) -> list[Response]:
-        """Draw responses, and count what that takes."""
+    def _make(self, request: Callable[[], T], texts: int = 1) -> T:
         with self.inner.meter.also(self._meter):
-            return super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
-
-    def log_likelihoods(
-        self, prompts: Sequence[str], answers: Sequence[str]
-    ) -> NDArray[np.float64]:
-        """Score answers, and count what that takes."""
-        with self.inner.meter.also(self._meter):
-            return super().log_likelihoods(prompts, answers)
-
-    def next_token(self, prompt: str) -> dict[str, float]:
-        """Return the likeliest next tokens, and count what that takes."""
-        with self.inner.meter.also(self._meter):
-            return super().next_token(prompt)
+            return request()

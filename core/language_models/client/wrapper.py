@@ -1,15 +1,18 @@
 """A model around a model: what the layers between a study and a service have in common."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from operator import attrgetter
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.language_models.forms import Form
 from core.language_models.language_model import LanguageModel, Response
+
+T = TypeVar("T")
 
 
 def _of_inner(name: str) -> Any:
@@ -38,6 +41,10 @@ class Wrapper(LanguageModel):
         other.inner = inner
         return other
 
+    def _make(self, request: Callable[[], T], texts: int = 1) -> T:
+        """Make a request of the model inside, for so many texts."""
+        return request()
+
     def with_limit(self, tokens: int) -> Self:
         """Return the same layer around the model inside, whose answers end elsewhere."""
         return self._around(self.inner.with_limit(tokens))
@@ -59,7 +66,8 @@ class Wrapper(LanguageModel):
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`."""
-        return self.inner.sample(prompt, count, temperature=temperature, seed=seed, first=first)
+        options: dict[str, Any] = {"temperature": temperature, "seed": seed, "first": first}
+        return self._make(partial(self.inner.sample, prompt, count, **options), count)
 
     def likeliest(self, prompt: str, count: int) -> list[Response]:
         """Search for answers; see `LanguageModel.likeliest`."""
@@ -69,8 +77,9 @@ class Wrapper(LanguageModel):
         self, prompts: Sequence[str], answers: Sequence[str]
     ) -> NDArray[np.float64]:
         """Score answers; see `LanguageModel.log_likelihoods`."""
-        return self.inner.log_likelihoods(prompts, answers)
+        pairs = len(prompts) * len(answers)
+        return self._make(partial(self.inner.log_likelihoods, prompts, answers), pairs)
 
     def next_token(self, prompt: str) -> dict[str, float]:
         """Return the likeliest next tokens; see `LanguageModel.next_token`."""
-        return self.inner.next_token(prompt)
+        return self._make(partial(self.inner.next_token, prompt))
