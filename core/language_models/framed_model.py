@@ -80,3 +80,10 @@ class FramedModel(LanguageModel):
             raise ModelError(f"{self.name} has no chat template. Choose the form examples.")
         else:
             self.put_in(self.turn_frame(self.template, examples))
+
+
+def common_prefix(sequences: Sequence[list[int]]) -> int:
+    """Return how many leading tokens all sequences share, leaving each at least one."""
+    low, high = min(sequences), max(sequences)  # these two differ soonest
+    length = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+    return min(length, min(map(len, sequences)) - 1)

@@ -20,7 +20,7 @@ from core.language_models.backends.huggingface.runner import Network, Past, Tens
 from core.language_models.chat_template import SYSTEM, around
 from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.forms import Example, Form, Frame, in_front, too_small
-from core.language_models.framed_model import FramedModel
+from core.language_models.framed_model import FramedModel, common_prefix
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, Response, series
 from core.language_models.usage import Meter, Speed
 from core.prompts import ANSWER, iterative
@@ -324,7 +324,7 @@ class HuggingFace(FramedModel):
         tokens = [self._prompt_tokens(prompt, longest) for prompt in prompts]
         network = self.network
         with network.at_work():
-            shared = _common_prefix(tokens)
+            shared = common_prefix(tokens) if len(tokens) > 1 else 0
             past = self._read(tokens[0][:shared])[1] if shared else None
             for group in _equally_long(tokens):
                 rows = network.rows(len(tokens[group[0]]) + longest, longest)
@@ -405,16 +405,6 @@ class HuggingFace(FramedModel):
             log_probabilities = network.numbers(logits[0, -1].float().log_softmax(dim=-1))
             best = log_probabilities.topk(min(LIKELIEST, len(log_probabilities)))
             return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
-
-
-def _common_prefix(sequences: list[list[int]]) -> int:
-    """Return how many leading tokens several sequences share, leaving each at least one."""
-    if len(sequences) == 1:
-        return 0
-    shortest = min(map(len, sequences))
-    columns = zip(*sequences, strict=False)
-    shared = next((i for i, column in enumerate(columns) if len(set(column)) > 1), shortest)
-    return min(shared, shortest - 1)
 
 
 def _equally_long(sequences: list[list[int]]) -> list[NDArray[np.int64]]:

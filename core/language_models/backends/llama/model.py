@@ -14,6 +14,7 @@ from core.language_models.backends.llama.passes import Pass, Passes
 from core.language_models.backends.llama.runtime import Llama, Segment
 from core.language_models.errors import PromptTooLongError
 from core.language_models.forms import Frame, too_small
+from core.language_models.framed_model import common_prefix
 from core.language_models.language_model import (
     MAX_RESPONSE_TOKENS,
     Capabilities,
@@ -375,9 +376,9 @@ def common_trunk(prompts: Sequence[list[int]]) -> tuple[list[int], NDArray[np.in
 
     Either the prefix of all, or, where that saves half of the work, the longest prompt.
     """
-    common = _common_prefix(prompts)
+    common = common_prefix(prompts)
     longest = max(prompts, key=len)
-    branching = np.array([min(_common_prefix([p, longest]), len(p) - 1) for p in prompts])
+    branching = np.array([min(common_prefix([p, longest]), len(p) - 1) for p in prompts])
     rest = max(len(p) - b for p, b in zip(prompts, branching.tolist(), strict=True))
     # What is left of the prompts is padded to the longest of it.
     with_prefix = common + len(prompts) * (len(longest) - common)
@@ -390,13 +391,6 @@ def branched_trunk(trunk: Segment, lengths: NDArray[np.int64]) -> Segment:
     """Return a trunk that each row leaves at its own place; one place where all agree."""
     places = lengths if len({*lengths.tolist()}) > 1 else lengths[:1]
     return Segment(trunk.keys, trunk.values, places)
-
-
-def _common_prefix(sequences: Sequence[list[int]]) -> int:
-    """Return how many leading tokens all sequences share, leaving each at least one."""
-    low, high = min(sequences), max(sequences)  # these two differ soonest
-    length = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
-    return min(length, min(map(len, sequences)) - 1)
 
 
 def _pad(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
