@@ -185,14 +185,10 @@ def claims(
     Nothing is promised of a claim or of the text. Raises `InvalidRequestError`
     when there is no claim, or too much text; `ModelError` when the model cannot be opened.
 
-    Parameters
-    ----------
-    question : str
-        What the text answers; asked with every claim, so that “it” means something.
-    model, form, budget
-        As for `guard`: who judges, maybe another than who wrote.
-    system, context : str
-        A system prompt, and the passages that the text was drawn from: in front of every prompt.
+    `question`: what the text answers; asked with every claim, so that “it” means something.
+    `model, form, budget`: as for `guard`: who judges, maybe another than who wrote.
+    `system, context`: a system prompt, and the passages that the text was drawn from: in front of
+    every prompt.
     """
     front = {"system": system, "context": context}
     if not isinstance(text, str) or not isinstance(question, str):

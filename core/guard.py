@@ -236,22 +236,14 @@ def guard(
     Raises `InvalidRequestError` when the model cannot be asked so; `ModelError` when it cannot be
     opened; `PolicyError` when the policy cannot be read, or was calibrated for something else.
 
-    Parameters
-    ----------
-    model : str or LanguageModel
-        A name as the command line takes it, or a model of one's own.
-    policy : Policy, str or Path, optional
-        What decides, or its file. The guard asks with the settings of the calibration. By default
-        the one that is certified for this model; where none is, the guard asks, shows the
-        evidence and serves nothing.
-    form : str
-        “plain”, “examples”, “chat” or “chat-with-examples”; “auto” finds the one that suits.
-    budget : int
-        Most requests to a service, in all; beyond them every answer is withheld.
-    system : str
-        A system prompt, in front of every prompt.
-    answer_tokens : int, optional
-        Tokens after which an answer is cut; by default as the policy has it, else 32.
+    `model`: a name as the command line takes it, or a model of one's own.
+    `policy`: what decides, or its file. The guard asks with the settings of the calibration. By
+    default the one that is certified for this model; where none is, the guard asks, shows the
+    evidence and serves nothing.
+    `form`: “plain”, “examples”, “chat” or “chat-with-examples”; “auto” finds the one that suits.
+    `budget`: most requests to a service, in all; beyond them every answer is withheld.
+    `system`: a system prompt, in front of every prompt.
+    `answer_tokens`: tokens after which an answer is cut; by default as the policy has it, else 32.
     """
     check_model_and_budget(model, budget)
     if not isinstance(policy, str | Path | Policy | None):

@@ -126,19 +126,12 @@ def resample(
 ) -> ResampledMeasures:
     """Resample queries, and measure every score on the same ones each time.
 
-    Parameters
-    ----------
-    scores, correct : mapping of str to array_like of shape (n,)
-        Doubts, and whether the answer that each score serves is right.
-    clusters : array_like of shape (n,)
-        The query of each row.
-    recalls : mapping of str to ndarray of shape (p,)
-        By score: shares of all queries, in (0, 1], at which its curve is wanted. None measures the
-        AUROC alone, in a fraction of the time.
-    number : int
-        Of resamples; 0 for the rows as they are alone.
-    progress : callable
-        Told the share of resamples done; may raise to cancel.
+    `scores, correct`, (n,): doubts, and whether the answer that each score serves is right.
+    `clusters`, (n,): the query of each row.
+    `recalls`, (p,): by score: shares of all queries, in (0, 1], at which its curve is wanted. None
+    measures the AUROC alone, in a fraction of the time.
+    `number`: of resamples; 0 for the rows as they are alone.
+    `progress`: told the share of resamples done; may raise to cancel.
 
     Raises `ValueError` when shapes differ, or a correctness is neither 0 nor 1.
     """

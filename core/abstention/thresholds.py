@@ -100,17 +100,11 @@ def learn_then_test(
 
     Raises `ValueError` when shapes, labels, α or the confidence are not as below.
 
-    Parameters
-    ----------
-    scores : array_like of shape (n,)
-        Doubts, larger meaning "doubt more"; NaN is missing and, like an infinite doubt,
-        never answered.
-    correct : array_like of shape (n,)
-        Whether the answer that the score serves is right, 0 or 1.
-    target_error : float
-        α, in (0, 1): the share of wrong ones among answered queries.
-    confidence : float
-        1 − δ, in (0, 1): over draws of the labelled queries.
+    `scores`, (n,): doubts, larger meaning "doubt more"; NaN is missing and, like an infinite doubt,
+    never answered.
+    `correct`, (n,): whether the answer that the score serves is right, 0 or 1.
+    `target_error`: α, in (0, 1): the share of wrong ones among answered queries.
+    `confidence`: 1 − δ, in (0, 1): over draws of the labelled queries.
     """
     _check(target_error, confidence)
     ranks = blocks(scores, correct)

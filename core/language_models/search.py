@@ -33,21 +33,13 @@ def likeliest(
     They are exactly these unless so many beginnings are as likely that some had to be left. Each
     has ln Q of the tokens by which it was found, nats.
 
-    Parameters
-    ----------
-    opening : ndarray, (V,)
-        ln p of the first token, nats.
-    extend : callable
-        Given which of the present beginnings go on, (n,), and the token that each goes on
-        with, (n,): ln p of the token after that, (n, V). The new ones are then the present.
-    limit : int
-        Most tokens of an answer.
-    ends : array_like of int
-        The tokens that end an answer, and that its likelihood includes.
-    is_stop : callable
-        Says of tokens, (n,), which end an answer, too, but stand for no whole one.
-    text_of : callable
-        The text of an answer's tokens; of answers that read alike, the likelier counts.
+    `opening`, (V,): ln p of the first token, nats.
+    `extend`: given which of the present beginnings go on, (n,), and the token that each goes on
+    with, (n,): ln p of the token after that, (n, V). The new ones are then the present.
+    `limit`: most tokens of an answer.
+    `ends`: the tokens that end an answer, and that its likelihood includes.
+    `is_stop`: says of tokens, (n,), which end an answer, too, but stand for no whole one.
+    `text_of`: the text of an answer's tokens; of answers that read alike, the likelier counts.
     """
     width = max(LEAST_WIDTH, 2 * count)
     answers: dict[str, float] = {}

@@ -53,24 +53,8 @@ _LAST_WORDS: Final[dict[Table, tuple[tuple[str, str], str]]] = {
 class Database:
     """An open database with all tables of this version; made by `open_database`.
 
-    Attributes
-    ----------
-    engine : sqlalchemy.Engine
-        Whoever goes past `read` and `write` handles driver errors without help.
-    address : str
-        Where it is, for people: a path or a URL, never with a password.
-    notice : str or None
-        A sentence for the person when a damaged file was set aside on opening, or when the file
-        was deleted later.
-    claims : Claims
-        Which calls somebody in this process is asking a model for.
-    unsaved : dict
-        Rows of calls that were answered and could not be saved, by their digests: held here
-        until they can be, so that nobody pays for them again.
-    locks : Locks or None
-        And which prompts this process asks about, for others; None where there are none.
-    file : OpenFile or None
-        The one of SQLite's that is open; None for other databases, and until it is open.
+    Whoever goes past `read` and `write`, by `engine`, handles driver errors without help. `address`
+    is where it is, for people: a path or a URL, never with a password.
     """
 
     def __init__(
@@ -82,9 +66,15 @@ class Database:
         secrets: tuple[str, ...] = (),
         locks: Locks | None = None,
     ) -> None:
-        self.engine, self.address, self.notice = engine, address, notice
-        self.claims, self.locks = Claims(), locks
+        self.engine, self.address = engine, address
+        # For the person, when a damaged file was set aside on opening, or the file deleted later.
+        self.notice = notice
+        self.claims = Claims()  # which calls somebody in this process is asking a model for
+        self.locks = locks  # and which prompts it asks about, for others; None without any
+        # Rows of calls that were answered and could not be saved, by their digests: held here until
+        # they can be, so that nobody pays for them again.
         self.unsaved: dict[str, dict[str, str | int]] = {}
+        # Of SQLite; None for other databases, and until it is open.
         self.file: sqlite_file.OpenFile | None = None
         self._failed: tuple[float, DBAPIError] | None = None  # when a write failed last, and why
         self._secrets, self._process = secrets, os.getpid()

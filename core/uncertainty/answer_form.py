@@ -31,31 +31,16 @@ NUMERIC = "-0123456789\0"  # what a number or a date begins with, and no word do
 
 
 class FixedParts(NamedTuple):
-    """What has to be alike in two answers, repeats included; sorted, but for signs.
+    """What has to be alike in two answers, repeats included; sorted, but for signs."""
 
-    Attributes
-    ----------
-    numbers : tuple of str
-        Canonical: "1204", "-5", "1/2".
-    signs : tuple of str
-        Signs, operators, comparators and the era before Christ; several stand in their order, with
-        the numbers between them.
-    negations : int
-        How many; of an answer that begins with "No," only that.
-    hedges : int
-        How often it says "or".
-    yes : bool or None
-        Whether the answer begins with yes or no.
-    qualifiers : tuple of str
-        Words that make another thing of what they stand beside.
-    """
-
-    numbers: tuple[str, ...]
+    numbers: tuple[str, ...]  # canonical: "1204", "-5", "1/2"
+    # Signs, operators, comparators and the era before Christ; several stand in their order, with
+    # the numbers between them.
     signs: tuple[str, ...]
-    negations: int
-    hedges: int
-    yes: bool | None
-    qualifiers: tuple[str, ...]
+    negations: int  # how many; of an answer that begins with "No," only that
+    hedges: int  # how often it says "or"
+    yes: bool | None  # whether the answer begins with yes or no
+    qualifiers: tuple[str, ...]  # words that make another thing of what they stand beside
 
 
 class AnswerPart(NamedTuple):

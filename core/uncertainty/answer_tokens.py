@@ -41,26 +41,15 @@ class TokenKind(StrEnum):
 
 
 class Token(NamedTuple):
-    """A piece of an answer.
-
-    Attributes
-    ----------
-    text : str
-        A word with its letter case as written, a number in canonical form, a sign.
-    tight : bool
-        Whether a letter or digit stands right before it; of a stroke, on both sides; of a point,
-        whether it ends a word.
-    date : Date or None
-        Of a date.
-    ordinal : bool
-        Whether a number is an ordinal, or a word is made of initials.
-    """
+    """A piece of an answer."""
 
     kind: TokenKind
-    text: str
+    text: str  # a word with its letter case as written, a number in canonical form, a sign
+    # Whether a letter or digit stands right before it; of a stroke, on both sides; of a point,
+    # whether it ends a word.
     tight: bool = False
     date: Date | None = None
-    ordinal: bool = False
+    ordinal: bool = False  # whether a number is an ordinal, or a word is made of initials
 
 
 MINUS = Token(TokenKind.SIGN, "minus")

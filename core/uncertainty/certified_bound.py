@@ -32,12 +32,10 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
     Raises `ValueError` if shapes do not fit, there is NaN, no mass, or any probabilities of
     distinct answers add up to more than 1 and `ROUNDING`; what is within it is normalised.
 
-    Parameters
-    ----------
-    log_marginal : array_like, (r,)
-        ln Q(X_i|x) of distinct texts, in nats: likelihoods of whole answers, not normalised.
-    log_conditionals : array_like, (r, c)
-        Row i: ln Q(X_t|F₁(x, X_i)) of distinct texts, in nats; rows sum to at most 1.
+    `log_marginal`, (r,): ln Q(X_i|x) of distinct texts, in nats: likelihoods of whole answers, not
+    normalised.
+    `log_conditionals`, (r, c): row i: ln Q(X_t|F₁(x, X_i)) of distinct texts, in nats; rows sum to
+    at most 1.
     """
     marginal, rows = _table(log_marginal, log_conditionals)
     log_first, log_mass = log_normalise(marginal)
@@ -68,12 +66,9 @@ def lump(
     Raises `ValueError` if shapes do not fit, there is NaN, a cluster has no mass, or the
     likelihoods of its answers add up to more than 1.
 
-    Parameters
-    ----------
-    log_marginal, log_conditionals : array_like, (r,) and (r, r)
-        See :func:`certified_lower_bound`, which takes what is returned.
-    labels : array_like of int, (r,)
-        0..m-1, all in use.
+    `log_marginal, log_conditionals`, (r,) and (r, r): see :func:`certified_lower_bound`, which
+    takes what is returned.
+    `labels`, (r,): 0..m-1, all in use.
     """
     marginal, rows = _table(log_marginal, log_conditionals)
     validation.shape(rows, (marginal.size, marginal.size), "log_conditionals")

@@ -184,18 +184,11 @@ def dealt_estimates(
     after, whose mean it is taken to be. The clusters must not depend on which pairs there are.
     No random numbers are needed.
 
-    Parameters
-    ----------
-    pairs : ndarray of int64, (k, 2)
-        The texts of each first and second answer, in the order drawn.
-    log_first : ndarray of float64, (v,)
-        ln Q of each text as a first answer.
-    log_rows : ndarray of float64, (v, v)
-        ln Q of each text after each was told; -inf where that pair was not drawn.
-    labels : ndarray of int64, (v,)
-        The cluster of each text.
-    gamma_1, gamma_2 : float, default 0
-        The stabilisation parameters, at least 0.
+    `pairs`, (k, 2): the texts of each first and second answer, in the order drawn.
+    `log_first`, (v,): ln Q of each text as a first answer.
+    `log_rows`, (v, v): ln Q of each text after each was told; -inf where that pair was not drawn.
+    `labels`, (v,): the cluster of each text.
+    `gamma_1, gamma_2`: the stabilisation parameters, at least 0.
     """
     validation.stabilisers(gamma_1, gamma_2)
     k, v, m = len(pairs), len(labels), int(labels.max()) + 1

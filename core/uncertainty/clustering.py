@@ -30,13 +30,10 @@ def cluster(similarity_matrix: ArrayLike, threshold: float) -> Integers:
     Raises `ValueError` if the matrix is empty, not square, NaN or outside [0, 1], or the threshold
     is.
 
-    Parameters
-    ----------
-    similarity_matrix : array_like, (n, n)
-        In [0, 1]; entry (i, j) is how alike answers i and j are. Of an asymmetric matrix
-        only the lower triangle is read: a later answer's likeness to an earlier centre.
-    threshold : float
-        The paper's τ, in [0, 1]; the paper takes 0.25.
+    `similarity_matrix`, (n, n): in [0, 1]; entry (i, j) is how alike answers i and j are. Of an
+    asymmetric matrix only the lower triangle is read: a later answer's likeness to an earlier
+    centre.
+    `threshold`: the paper's τ, in [0, 1]; the paper takes 0.25.
     """
     similarity = validation.numbers(similarity_matrix, "The similarity matrix", dimensions=2)
     validation.shape(similarity, (len(similarity), len(similarity)), "The similarity matrix")
@@ -66,12 +63,8 @@ def aggregate(log_likelihoods: ArrayLike, labels: ArrayLike, axis: int = -1) -> 
 
     Raises `ValueError` if there is NaN, or the labels do not fit the axis.
 
-    Parameters
-    ----------
-    log_likelihoods : array_like
-        In nats, with n entries along `axis`; -inf is probability 0.
-    labels : array_like of int, (n,)
-        0..m-1, all in use.
+    `log_likelihoods`: in nats, with n entries along `axis`; -inf is probability 0.
+    `labels`, (n,): 0..m-1, all in use.
     """
     values = validation.numbers(log_likelihoods, "log_likelihoods")
     if not -values.ndim <= axis < values.ndim:

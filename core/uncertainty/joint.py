@@ -44,16 +44,10 @@ def compare(
 ) -> MutualInformation:
     """Compare a joint distribution with the product of its marginals (Algorithms 1-3, last step).
 
-    Parameters
-    ----------
-    log_joint, log_product : ndarray of one shape
-        Normalised, in nats.
-    log_mass : float
-        The logarithm of what they were normalised by.
-    gamma_1, gamma_2 : float, default 0
-        The paper's stabilisation parameters, at least 0.
-    correction : float, default 0
-        Added to the sum of the contributions, in nats.
+    `log_joint, log_product`, of one shape: normalised, in nats.
+    `log_mass`: the logarithm of what they were normalised by.
+    `gamma_1, gamma_2`: the paper's stabilisation parameters, at least 0.
+    `correction`: added to the sum of the contributions, in nats.
     """
     validation.stabilisers(gamma_1, gamma_2)
     joint, product = np.exp(log_joint), np.exp(log_product)

@@ -125,7 +125,9 @@ def theorem_bound(
     outside: float = 0.0,
     confidence: float,
 ) -> Floats:
-    """Return the lower bound of I(μ) that the estimate gives with a confidence (Theorem 4.6).
+    """Return the lower bound of I(μ) that the estimate gives with a confidence (Theorem 4.6), nats.
+
+    Where it is below 0, it says nothing.
 
     (1 − ε) Î_k − (1/k + (1 + ln(1 + k |X̃|)) (δ_supp + ε)), ε = E U_k + √(ln(1/δ) / k). With all
     of Xⁿ for X̃ it is the first of the theorem's bounds and Corollary E.5, which have
@@ -138,23 +140,11 @@ def theorem_bound(
     (All of (i) in that proof is at most D + |X̃| γ₁ + δ_supp ln(1/δ_supp), if δ_supp <= 1/e: split
     what was left out by whether μ is above μ⊗. So ln(1/δ_supp) alone would do.)
 
-    Parameters
-    ----------
-    estimate : array_like, (...)
-        Î_k(γ₁, γ₂) with the γ of :func:`stabilisers`, nats.
-    draws : int
-        k, at least 1.
-    expected_missing : float
-        E U_k, or a bound of it.
-    support, outside : float
-        |X̃|, and δ_supp, the probability outside of it.
-    confidence : float
-        1 − δ, between 0 and 1.
-
-    Returns
-    -------
-    ndarray of float64, (...)
-        Nats; where it is below 0, it says nothing.
+    `estimate`, (...): Î_k(γ₁, γ₂) with the γ of :func:`stabilisers`, nats.
+    `draws`: k, at least 1.
+    `expected_missing`: E U_k, or a bound of it.
+    `support, outside`: |X̃|, and δ_supp, the probability outside of it.
+    `confidence`: 1 − δ, between 0 and 1.
     """
     missing = np.minimum(1.0, expected_missing + upper_deviation(draws, confidence))
     price = 1 + np.log1p(draws * support)

@@ -115,8 +115,6 @@ def from_counts(first_counts: ArrayLike, second_counts: ArrayLike) -> MutualInfo
     `first_counts`, (m,): how often each distinct first answer came.
     `second_counts`, (m, c): row i: how often each second answer came after first answer i was told.
 
-    Notes
-    -----
     Counts make an entropy too small, and a row's more than the mixture's: the plug-in
     information is too large. The correction takes away what the same answers would show if they
     were dealt to the rows at random (see :func:`core.uncertainty.chance.adjustment_of_counts`).

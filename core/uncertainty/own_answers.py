@@ -84,21 +84,16 @@ def score(
     Raises `ValueError` when there is no answer, lengths differ, or numbers are no log-probabilities
     of whole answers: above 0, a mark for none, or of different answers that add up to more than 1.
 
-    Parameters
-    ----------
-    responses : sequence of str, (k,)
-        Independent answers to the question, repeated ones as often as they came.
-    log_probabilities : sequence of float, (k,), optional
-        ln of the probability of each whole answer at temperature 1, nats: the sum over its
-        tokens, not their mean. Of a text that came in several tokenisations, the largest counts.
-    second : sequence of str or of sequences of str, (k,), optional
-        What the model answered to the question with that response in the prompt, once or often.
-    second_log_probabilities : sequence of float, (k,), optional
-        Log-probabilities of the second answers, one of each.
-    greedy : str, optional
-        The answer at temperature zero, which must be among the responses to have a probability.
-    similarity, threshold : str, float
-        How two answers are compared; see `core.uncertainty.similarity`.
+    `responses`, (k,): independent answers to the question, repeated ones as often as they came.
+    `log_probabilities`, (k,): ln of the probability of each whole answer at temperature 1, nats:
+    the sum over its tokens, not their mean. Of a text that came in several tokenisations, the
+    largest counts.
+    `second`, (k,): what the model answered to the question with that response in the prompt, once
+    or often.
+    `second_log_probabilities`, (k,): log-probabilities of the second answers, one of each.
+    `greedy`: the answer at temperature zero, which must be among the responses to have a
+    probability.
+    `similarity, threshold`: how two answers are compared; see `core.uncertainty.similarity`.
     """
     if isinstance(responses, str):
         raise ValueError("The responses are one text: give a list, with one answer or more.")

@@ -65,21 +65,13 @@ def curves(
 ) -> Chart:
     """Draw curves over k, each named at its end, and the exact value across.
 
-    Parameters
-    ----------
-    y : altair.Y
-        Of the field `middle`.
-    exact : float, optional
-        Drawn as a dashed line, named in the legend by nobody: the caption says what it is.
-    places : sequence of str
-        All names that there may be, so that each looks the same whichever others are drawn.
-    ends : (float, float), optional
-        Of the axis: lines end there, and bands are cut off. (Vega cuts off itself, but not anew
-        where the width of the page changes.)
-    muted : sequence of str
-        Names of those that are there to compare with: grey.
-    room : int
-        Pixels for the names at the ends; with none, they stand in a legend below.
+    `y`: of the field `middle`.
+    `exact`: drawn as a dashed line, named in the legend by nobody: the caption says what it is.
+    `places`: all names that there may be, so that each looks the same whichever others are drawn.
+    `ends`: of the axis: lines end there, and bands are cut off. (Vega cuts off itself, but not anew
+    where the width of the page changes.)
+    `muted`: names of those that are there to compare with: grey.
+    `room`: pixels for the names at the ends; with none, they stand in a legend below.
     """
     frames = [
         pd.DataFrame(

@@ -241,23 +241,15 @@ def read(
     and nothing is said of its meaning; `UploadError` when the file cannot be read, or lacks what it
     takes.
 
-    Parameters
-    ----------
-    larger_is_surer : bool, optional
-        Of every score; by default, what its heading says.
-    meanings : mapping of str to Meaning, optional
-        What values of the labels mean; "" is the empty cell.
-    parse : callable
-        For a file that a stranger may have written, `core.data.tabular.isolation.parse_isolated`.
-    group, question : str, optional
-        The column of groups, and the one that says which question a row asks: "" if there is none,
-        or each row asks another; guessed if None.
-    vouched : sequence of str
-        Scores that a person vouches for: `core.data.tabular.suspicion`.
-    graded : callable, optional
-        Makes the labels of a table, of predictions beside references.
-    filters : sequence of RowFilter
-        Which rows count, of those of several models, filters or epochs.
+    `larger_is_surer`: of every score; by default, what its heading says.
+    `meanings`: what values of the labels mean; "" is the empty cell.
+    `parse`: for a file that a stranger may have written,
+    `core.data.tabular.isolation.parse_isolated`.
+    `group, question`: the column of groups, and the one that says which question a row asks: "" if
+    there is none, or each row asks another; guessed if None.
+    `vouched`: scores that a person vouches for: `core.data.tabular.suspicion`.
+    `graded`: makes the labels of a table, of predictions beside references.
+    `filters`: which rows count, of those of several models, filters or epochs.
     """
     upload = parse(content, name)
     if graded:

@@ -98,23 +98,15 @@ def threshold(
 ) -> tuple[tuple[float, float] | None, int | None]:
     """Draw a threshold; return the range of scores that a person selected, and the row to inspect.
 
-    Parameters
-    ----------
-    now : float
-        Where the threshold stands. The browser moves it by itself, and says so once it rests.
-    labels : int
-        How many questions there are.
-    shares : mapping
-        "start", "end", "right", "wrong", each of shape (bins,); where it is known, too, which of
-        both are "believed" and "believed_wrong".
-    curve : mapping, optional
-        "lower" and "upper", each of shape (s,), "target" and "most", the largest share that is
-        drawn.
-    words : mapping
-        "title", "band", "alt" and "curve" say what is drawn, "promise" and "target" what is
-        promised.
-    on_moved : callable
-        Called with the place where the threshold was dropped, one of the values.
+    `now`: where the threshold stands. The browser moves it by itself, and says so once it rests.
+    `labels`: how many questions there are.
+    `shares`: "start", "end", "right", "wrong", each of shape (bins,); where it is known, too, which
+    of both are "believed" and "believed_wrong".
+    `curve`: "lower" and "upper", each of shape (s,), "target" and "most", the largest share that is
+    drawn.
+    `words`: "title", "band", "alt" and "curve" say what is drawn, "promise" and "target" what is
+    promised.
+    `on_moved`: called with the place where the threshold was dropped, one of the values.
     """
     bins, values = len(shares["start"]), places.values
     ends = [float(shares["start"][0]), float(shares["end"][-1])] if bins else []

@@ -46,27 +46,11 @@ BEHIND: Final = 10  # how much nicer a job is than the threads that draw pages
 class Job(Generic[T]):
     """One piece of work in a thread of its own.
 
-    Parameters
-    ----------
-    work : callable
-        Given the job, for its `progress`; returns the result.
-    asks : LanguageModel, optional
-        The model that this job alone asks: its meter tells what the job used.
-    most : int, optional
-        How many calls were announced; None where they cost only time.
-    scheduler : Scheduler, optional
-        Where it stands in line; by default that follows from the model.
-    on_cancel : callable, optional
-        Ends what the work waits for; by default what the model is asked.
-
-    Attributes
-    ----------
-    stage, share : str, float
-        How far it is, as its last progress call said.
-    partial : T or None
-        The newest intermediate result that it handed out.
-    owner : str
-        Who started it, and pays, by `core.ui.session.owner`.
+    `work`: given the job, for its `progress`; returns the result.
+    `asks`: the model that this job alone asks: its meter tells what the job used.
+    `most`: how many calls were announced; None where they cost only time.
+    `scheduler`: where it stands in line; by default that follows from the model.
+    `on_cancel`: ends what the work waits for; by default what the model is asked.
 
     Raises `BusyError` when there are too many already.
     """
@@ -81,13 +65,13 @@ class Job(Generic[T]):
         on_cancel: Callable[[], None] | None = None,
     ) -> None:
         self.asks, self.most = asks, most
-        self.stage, self.share = "Starting", 0.0
-        self.partial: T | None = None
+        self.stage, self.share = "Starting", 0.0  # as its last progress call said
+        self.partial: T | None = None  # the newest intermediate result that it handed out
         self.result: T | None = None
         self.error: Exception | None = None
         self._cancel = threading.Event()
         self._on_cancel = on_cancel
-        self.owner = owner()
+        self.owner = owner()  # who started it, and pays
         self._sessions = {this_session(): self.owner}  # and whose each is
         self._alone_since: float | None = None
         self._ends_with_them = public()

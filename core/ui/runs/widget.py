@@ -154,30 +154,17 @@ def run(
     watched with a button that cancels it; where it was cancelled or failed, that is said, what it
     used, and a button offers to start it again.
 
-    Parameters
-    ----------
-    key : str
-        Tells the places of all pages apart.
-    request : hashable
-        What tells this wish from others, of this model and of others.
-    start : callable
-        Starts the job, or finds it.
-    paid : tuple of LanguageModel and Plan, optional
-        What is asked, and what that takes at most, where the person is to agree first.
-    on_press : bool
-        Whether it is started only when a button has called `want`.
-    quick : float, optional
-        Seconds to wait before progress is shown; `QUICK` by default.
-    cancelled : str
-        What to say after a cancel.
-    retry : bool
-        Whether a button offers to start it again; the screen may have one of its own.
-    beside : callable, optional
-        Draws what else there is to see of the job on its way, or cancelled.
-    glance : bool
-        Whether it is a quick look.
-    everywhere : bool
-        Whether every page draws it, so that no other one has to say that it runs.
+    `key`: tells the places of all pages apart.
+    `request`: what tells this wish from others, of this model and of others.
+    `start`: starts the job, or finds it.
+    `paid`: what is asked, and what that takes at most, where the person is to agree first.
+    `on_press`: whether it is started only when a button has called `want`.
+    `quick`: seconds to wait before progress is shown; `QUICK` by default.
+    `cancelled`: what to say after a cancel.
+    `retry`: whether a button offers to start it again; the screen may have one of its own.
+    `beside`: draws what else there is to see of the job on its way, or cancelled.
+    `glance`: whether it is a quick look.
+    `everywhere`: whether every page draws it, so that no other one has to say that it runs.
     """
     this = run_of(key, request)
     if this is None or this is not _last(key):

@@ -116,16 +116,10 @@ class Gemini(LanguageModel):
     Raises `UnknownModelError` when `model` cannot be the name of one; `NeedsKeyError` when there is
     no key, or what there is cannot be one.
 
-    Parameters
-    ----------
-    model : str
-        As Google names it, ``gemini-2.5-flash``; ``models/`` may stand in front.
-    key : str, optional
-        By default the environment variable ``GOOGLE_API_KEY``, where it may be used.
-    endpoint : str, optional
-        ``host:port`` of another server that speaks the same API over plain HTTP; for tests.
-    timeout : float
-        Seconds without a sign of life after which a request is given up.
+    `model`: as Google names it, ``gemini-2.5-flash``; ``models/`` may stand in front.
+    `key`: by default the environment variable ``GOOGLE_API_KEY``, where it may be used.
+    `endpoint`: ``host:port`` of another server that speaks the same API over plain HTTP; for tests.
+    `timeout`: seconds without a sign of life after which a request is given up.
     """
 
     form = Form.CHAT

@@ -87,16 +87,11 @@ class Segment:
 class Llama:
     """The network: weights in, hidden states and next-token log-probabilities out.
 
-    Parameters
-    ----------
-    weights : mapping
-        Arrays by transformers' names. Each is looked up once, so that they may be read from
-        a file one after the other.
-    config : mapping
-        With transformers' names. `rope_factors`, (D/2,), divide the frequencies of the
-        rotary positions; 1 by default.
-    bfloat16 : bool
-        Whether matrices are kept in 16 bits a number: see `BFloat16Matrix`.
+    `weights`: arrays by transformers' names. Each is looked up once, so that they may be read from
+    a file one after the other.
+    `config`: with transformers' names. `rope_factors`, (D/2,), divide the frequencies of the rotary
+    positions; 1 by default.
+    `bfloat16`: whether matrices are kept in 16 bits a number: see `BFloat16Matrix`.
     """
 
     def __init__(
@@ -142,13 +137,9 @@ class Llama:
         keys and values of `tokens`, to continue from. Padding on the right needs no mask of its
         own: under causal attention nothing looks at it but itself.
 
-        Parameters
-        ----------
-        attention : list, optional
-            Filled with one array a layer, (B, H, everything before and L): how the last
-            position of every row attends to all that it sees.
-        states : list, optional
-            Filled with one array a layer, (B·L, W): what comes into it, not yet normalised.
+        `attention`: filled with one array a layer, (B, H, everything before and L): how the last
+        position of every row attends to all that it sees.
+        `states`: filled with one array a layer, (B·L, W): what comes into it, not yet normalised.
         """
         return self.forward_all([(tokens, past)], attention, states)[0]
 
