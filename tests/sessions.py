@@ -187,7 +187,7 @@ def _of_threshold(app):
     return {
         "Threshold": places["texts"][at],
         "Answers": places["answered"][at],
-        "Wrong among them": places["wrong"][at],
+        "Wrong on the rows": places["wrong"][at],
         "Promised": promised,
     }
 

@@ -645,7 +645,7 @@ def test_groups_can_be_named_and_switched_off(in_groups):
 def test_rows_are_different_questions_only_if_somebody_says_so(tmp_path):
     rows = [(i // 4, i / 1000, int(i < 150 or i == 199)) for i in range(200)]
     path = scores_file(tmp_path, ["trace_id", "doubt", "correct"], rows)
-    says = "These may: “trace_id” (50 different). The guarantee would take 200 rows for 200"
+    says = "These may: “trace_id” (50 different). The promise would take 200 rows for 200"
     refused(believe("calibrate", path), says, 1)
     refused(believe("calibrate", path), 'or --question "" if every row asks another', 1)
     options = ("--target-error", 0.2, "--json")

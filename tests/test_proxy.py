@@ -199,7 +199,7 @@ def test_a_policy_that_promises_nothing_is_not_said_to_promise():
     by_hand = policy_for(model).with_threshold(0.5, 10, 5)
     reply = client(believe.Guard(model, by_hand)).post(ASK, json=body(QUERY) | {"model": "table"})
     about = reply.json()["believe"]
-    assert about["decision"] == "answer" and about["promise"].startswith("No guarantee")
+    assert about["decision"] == "answer" and about["promise"].startswith("No promise")
     assert not about["believed"]
 
 

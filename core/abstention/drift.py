@@ -1,6 +1,6 @@
 """Do new queries look like those a policy was calibrated on? Their scores tell in part.
 
-A guarantee holds for queries drawn like the calibration ones and scored by the same
+A promise holds for queries drawn like the calibration ones and scored by the same
 pipeline. New scores without labels cannot show that the errors are the same; they can show
 that the scores are not.
 
@@ -92,7 +92,7 @@ def _finding(tests: list[_Test], too_few: bool) -> str:
     if different := [test.subject for test in tests if test.rejects]:
         return (
             f"they differ in {' and in '.join(different)} ({seen}). The questions are not like "
-            "those of the calibration, so its guarantee does not cover them. Label some and "
+            "those of the calibration, so its promise does not cover them. Label some and "
             "recalibrate."
         )
     if too_few:

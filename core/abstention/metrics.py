@@ -216,7 +216,7 @@ def by_kind(
 ) -> list[Bin]:
     """Return what a threshold does to the queries of each kind, such as each group.
 
-    A guarantee holds for the mix it was calibrated on; this shows how the parts differ.
+    A promise holds for the mix it was calibrated on; this shows how the parts differ.
 
     `other`: whether the answers are right by another rule, (n,).
     """

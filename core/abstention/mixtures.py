@@ -61,7 +61,7 @@ class Mixture:
     """One score under one rule."""
 
     score: str
-    rule: str  # "empirical", the paper's, or "ltt", the guaranteed one
+    rule: str  # "empirical", the paper's, or "ltt", the one that promises
     # λ of every repetition; None where there was none, and nothing was answered.
     values: tuple[float | None, ...]
     bars: tuple[Bar, ...]  # by entropy, and last over all test questions
@@ -84,7 +84,7 @@ def mixtures(
     `single, diverse`: questions with mostly one right answer, and with many. They have the same
     scores.
     `target_error`: α: the largest share of wrong ones among the answered, on the calibration
-    questions; of the guaranteed rule, what is promised, with the confidence.
+    questions; of the rule that promises, what is promised, with the confidence.
     `each`: how many queries of each pool go into each half; half of the smaller pool at most.
     """
     fewest = min(len(set(pool.queries)) for pool in (single, diverse))

@@ -1,7 +1,7 @@
 """An abstention policy: a threshold, what it promises, and the only pipeline it holds for.
 
 A λ means nothing by itself. The same question asked of another model, with more samples or
-another similarity, has another score; a guarantee for one says nothing about the other. So
+another similarity, has another score; a promise for one says nothing about the other. So
 a policy carries its pipeline and refuses to decide for a different one.
 """
 
@@ -294,13 +294,13 @@ class Policy:
 
     @property
     def sentence(self) -> str:
-        """The guarantee in words, or that there is none."""
+        """The promise in words, or that there is none."""
         unmarked = self.promise + self.agreement + self.payment
         return f"{NOT_VERIFIED}: {unmarked}" if self.from_file and self.has_guarantee else unmarked
 
     @property
     def promise(self) -> str:
-        """The guarantee in words, and what weakens it."""
+        """The promise in words, and what weakens it."""
         sentence = self.of_error + self._of_labels
         if not self.has_guarantee:
             return sentence
@@ -321,7 +321,7 @@ class Policy:
         if self.settings_tried > 1:
             sentence += (
                 f" This is one of {self.settings_tried} settings tried on these rows; choosing "
-                "among them afterwards weakens the guarantee."
+                "among them afterwards weakens the promise."
             )
         return sentence
 
@@ -372,7 +372,7 @@ class Policy:
 
     @property
     def of_error(self) -> str:
-        """What is guaranteed, for which questions."""
+        """What is promised, for which questions."""
         population = "for questions drawn like these and scored by the same pipeline"
         if self.method == "ltt":
             return (
@@ -388,11 +388,11 @@ class Policy:
             )
         if self.method == "empirical":
             return (
-                f"No guarantee: λ was chosen and judged on the same {self.labels:,} labelled rows, "
+                f"No promise: λ was chosen and judged on the same {self.labels:,} labelled rows, "
                 f"where {self.errors:,} of {self.answered:,} answered questions were wrong."
             )
         return (
-            f"No guarantee: λ was chosen by hand. On the {self.labels:,} labelled rows, "
+            f"No promise: λ was chosen by hand. On the {self.labels:,} labelled rows, "
             f"{self.errors:,} of {self.answered:,} answered questions were wrong."
         )
 
@@ -469,7 +469,7 @@ def _version(pipeline: Pipeline | None) -> int:
 
 
 def to_dict(policy: Policy) -> dict[str, Any]:
-    """Return the policy as JSON knows it, with the guarantee in words beside the numbers."""
+    """Return the policy as JSON knows it, with the promise in words beside the numbers."""
     whole = {
         "format": FORMAT,
         "version": _version(policy.pipeline),

@@ -240,7 +240,7 @@ def empirical(
 ) -> Threshold | Uncertifiable:
     """Return the largest λ whose observed error is at most α: the paper's rule [3]_.
 
-    It has **no guarantee**: λ is chosen and judged on the same rows. Parameters as in
+    It **promises nothing**: λ is chosen and judged on the same rows. Parameters as in
     `learn_then_test`.
     """
     _check(target_error)

@@ -63,7 +63,7 @@ OF_CALIBRATION = (
 
 @click.command(
     cls=FilesFirst,
-    help="Find an abstention threshold on labelled scores, with its guarantee, or test an earlier "
+    help="Find an abstention threshold on labelled scores, with its promise, or test an earlier "
     "--policy on new rows.",
 )
 @click.argument("file", type=Input())

@@ -57,7 +57,7 @@ def series(seed: int, prompt: str) -> int:
     """Return the seed of the random numbers for one prompt, at least 0 and below 2**32.
 
     No two prompts share them. Answers to different questions would not be independent
-    otherwise, and every guarantee of a threshold rests on independent labelled questions.
+    otherwise, and every promise of a threshold rests on independent labelled questions.
     """
     digest = hashlib.sha256(f"{seed}\0{prompt}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:4])

@@ -49,7 +49,7 @@ TERMS: Final[dict[str, str]] = {
     "Certified mutual information": "A lower bound of the model’s own mutual information that "
     "holds whatever answers were not seen. It can only be too low. Symbol M.I. ≥.",
     "Cluster": "Texts that count as one answer, named by the likeliest of them.",
-    "Confidence 1 − δ": "How reliable the guarantee should be, such as 0.9: on "
+    "Confidence 1 − δ": "How reliable the promise should be, such as 0.9: on "
     "average, at most one in ten calibrations on new labelled data breaks it.",
     "Coverage": "The share of all questions that are answered; the paper calls it recall.",
     "Doubt": "How little to trust an answer: it is given below the limit λ, withheld from λ on. "
@@ -74,10 +74,10 @@ TERMS: Final[dict[str, str]] = {
     "the labelled data. A promise for all questions together need not hold for each group.",
     "Joint distribution": "How probable each pair is: a first answer, and the next one with the "
     "first in the prompt.",
-    "Learn-then-Test": "The method behind the guarantee. From strict to loose, each threshold is "
+    "Learn-then-Test": "The method behind the promise. From strict to loose, each threshold is "
     "tested exactly for too many wrong answers; the last one before the first failure is "
     "chosen. If the tests fail early, a second series begins at half of the answers. Risk control "
-    "bounds the wrong answers among all questions instead; the paper’s empirical rule guarantees "
+    "bounds the wrong answers among all questions instead; the paper’s empirical rule promises "
     "nothing.",
     "Likeliest answers": "The k answers to which the model gives the most probability, found by a "
     "search over its words: the same every time. Unlikely ones at the end of the list are left "
@@ -107,7 +107,7 @@ TERMS: Final[dict[str, str]] = {
     "Pair covariance": "How much more often the same answer comes twice in a row than by chance. "
     "High means that the model repeats the answer in the prompt. It decides for Qwen2.5-Coder, as "
     "recorded.",
-    "Policy": "A threshold for one score, its guarantee, and the only pipeline (model, prompt, "
+    "Policy": "A threshold for one score, its promise, and the only pipeline (model, prompt, "
     "settings) for which it holds.",
     "Price list": "How much is answered for each of seven targets. They are tested as one family, "
     "each at a seventh of δ, so that a promise holds even if it is chosen after looking.",

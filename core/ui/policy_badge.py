@@ -56,7 +56,7 @@ def badge(*, fits: bool = True) -> None:
     elif policy.method == "crc":
         label = f"≤ {100 * policy.target_error:.6g}% answered and wrong on average"
     else:
-        label = "The policy has no guarantee"
+        label = "The policy promises nothing"
     key = f"policy_badge_{fits:d}"
     opened = st.popover(label, key=key, icon=":material/policy:", on_change="rerun")
     if opened.open:

@@ -452,7 +452,7 @@ def test_percentages_are_not_rounded_to_something_better(confidence, target, wor
 def test_a_setting_chosen_after_looking_weakens_the_promise():
     assert replace(POLICY, settings_tried=3).sentence == (
         POLICY.sentence + " This is one of 3 settings tried on these rows; choosing among them "
-        "afterwards weakens the guarantee."
+        "afterwards weakens the promise."
     )
 
 
@@ -515,7 +515,7 @@ def test_moving_the_threshold_drops_the_guarantee():
     assert (moved.threshold, moved.answered, moved.errors) == (0.5, 700, 90)
     assert (moved.method, moved.confidence, moved.upper_bound) == ("by hand", None, None)
     assert not moved.has_guarantee
-    assert moved.sentence.startswith("No guarantee: λ was chosen by hand.")
+    assert moved.sentence.startswith("No promise: λ was chosen by hand.")
     assert "90 of 700" in moved.sentence
     assert moved.pipeline == PIPELINE
     assert from_json(to_json(moved)) == moved
@@ -527,7 +527,7 @@ def test_moving_the_threshold_drops_the_guarantee():
 def test_the_empirical_rule_promises_nothing():
     observed = replace(POLICY, method="empirical", confidence=None, upper_bound=None)
     assert not observed.has_guarantee
-    assert observed.sentence.startswith("No guarantee: λ was chosen and judged on the same 1,000")
+    assert observed.sentence.startswith("No promise: λ was chosen and judged on the same 1,000")
 
 
 @pytest.mark.parametrize("threshold", [math.nan, -math.inf])

@@ -43,7 +43,7 @@ def too_little(page, address):
 def calibrated(page, address):
     page.goto(f"{address}/calibration")
     at_rest(page)
-    expect(page.locator(".st-key-outcome")).to_contain_text("Guaranteed")
+    expect(page.locator(".st-key-outcome")).to_contain_text("Promised")
 
 
 def remembered(page, address):

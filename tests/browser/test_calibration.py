@@ -125,7 +125,7 @@ def exported(page, button):
 def with_the_example(page):
     """The page opens with it."""
     expect(page.locator(".st-key-example")).to_contain_text("1,994 questions")
-    expect(outcome(page)).to_contain_text("Guaranteed")
+    expect(outcome(page)).to_contain_text("Promised")
     at_rest(page)
 
 
@@ -146,7 +146,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     choose(page, "Question", "asked")
     choose(page, "What value 1 means", "The answer is right")
     choose(page, "What value 2 means", "The answer is wrong")
-    expect(outcome(page)).to_contain_text("Guaranteed")
+    expect(outcome(page)).to_contain_text("Promised")
     expect(number(page, "answers")).to_have_text(f"{CERTIFIED / ROWS:.1%}")
     expect(page.locator(".answered")).to_have_text(f"answered below limit {FOUND}")
 
@@ -155,7 +155,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     slider.press("ArrowRight")
     expect(number(page, "promised")).to_have_text("No promise")
     moved = page.locator(".st-key-moved")
-    expect(moved).to_contain_text("No guarantee")
+    expect(moved).to_contain_text("No promise")
     by_hand = json.loads(exported(page, "Policy (JSON)"))
     assert by_hand["method"] == "by hand" and by_hand["threshold"] > FOUND
     page.get_by_role("button", name="Back to its place").click()
@@ -401,7 +401,7 @@ def test_the_threshold_is_dragged_in_the_histogram_and_falls_back_into_its_place
     answered = number(page, "answers").inner_text()
     expect(moved).to_have_count(0)  # nothing was asked of the server yet
     page.mouse.up()
-    expect(moved).to_contain_text("No guarantee")
+    expect(moved).to_contain_text("No promise")
     expect(moved).to_contain_text(answered)  # as the browser said
     at_rest(page)
     drag(home + 0.002)

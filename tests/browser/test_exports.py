@@ -69,7 +69,7 @@ def test_tables_of_the_calibration_and_its_downloads(address, open_page):
     page.locator(".st-key-labelled_file input[type=file]").set_input_files(
         {"name": "mine.csv", "mimeType": "text/csv", "buffer": scores()}
     )
-    expect(page.locator(".st-key-outcome")).to_contain_text("Guaranteed")
+    expect(page.locator(".st-key-outcome")).to_contain_text("Promised")
     gives_nothing_away(page, 2)
     exporting(page)
     assert f"'{FORMULA} 1" in disarmed(rows_of(page, "Decisions (CSV)"))

@@ -111,7 +111,7 @@ def test_labelled_rows_have_the_same_figures():
     assert error.alt == (
         "Wrong among the answered, by entropy in nats: s: below 0.5 11%, 1.0 to 1.5 50% (0%)."
     )
-    assert "guaranteed" not in drawn(error.chart(*error.data, LIGHT))  # one rule, and no legend
+    assert "promised" not in drawn(error.chart(*error.data, LIGHT))  # one rule, and no legend
 
 
 def test_the_papers_scores_come_first():
@@ -132,11 +132,11 @@ def test_a_curve_and_its_band_are_drawn_point_by_point():
 
 def test_bars_have_their_two_standard_deviations_within_what_can_be():
     rows = rows_of(charts.mixture_bars(FOUND, charts.RECALL, LIGHT), "low")
-    bins = {row["entropy"]: row for row in rows if row["bar"] == f"{TITLES[0]}, guaranteed"}
+    bins = {row["entropy"]: row for row in rows if row["bar"] == f"{TITLES[0]}, promised"}
     assert (bins["below 0.5"]["low"], bins["below 0.5"]["high"]) == pytest.approx((0.8, 1.0))
     assert (bins["2.0 or more"]["low"], bins["2.0 or more"]["high"]) == pytest.approx((0, 0.5))
     picture = drawn(charts.mixture_bars(FOUND, charts.RECALL, LIGHT))
-    for text in ("the paper’s rule", "guaranteed", TITLES[0], TITLES[1], "all"):
+    for text in ("the paper’s rule", "promised", TITLES[0], TITLES[1], "all"):
         assert text in texts(picture)
     lines = re.findall(r"<tspan[^>]*>([^<]*)</tspan>", picture)
     assert [line for line in lines if line in ("2.0 or", "more")] == ["2.0 or", "more"]

@@ -74,13 +74,13 @@ from tests.studies.evaluation.worlds import questions
 
 RIGHT, WRONG = 150, 49  # of a file, from the smallest doubt to the largest
 ROWS = RIGHT + WRONG + 1  # the last one is right: a score without a mistake is asked about
-GUARANTEED, UNCERTIFIED = "Guaranteed", "Cannot be certified"
-OVERALL = "Guaranteed overall, not in each group"  # where a group breaks it
-PROBLEM, NO_GUARANTEE = "Problem", "No guarantee"
+GUARANTEED, UNCERTIFIED = "Promised", "Cannot be certified"
+OVERALL = "Promised overall, not in each group"  # where a group breaks it
+PROBLEM, NO_GUARANTEE = "Problem", "No promise"
 ASKED = "Your answer is needed"
 OF_EXAMPLE = "Of the bundled example"
 OPENING = [
-    "Example",
+    "Example: 1,994 questions",
     OVERALL,
     OF_EXAMPLE,
     "In use by default",
@@ -219,7 +219,7 @@ def elsewhere_and_back(page):
 
 def shows_example(page):
     """Whether the bundled example is shown, labelled as that, and nothing else."""
-    return {"Example", OF_EXAMPLE} <= {*badges(page)}
+    return {OPENING[0], OF_EXAMPLE} <= {*badges(page)}
 
 
 def test_opens_with_the_example_which_costs_nobody_a_look(app):
@@ -248,7 +248,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     """At half of δ it is the policy that decides unless somebody brings another."""
     data = study.read(EXAMPLE.read_bytes(), EXAMPLE.name)
     policy = calibrate(data, Target(score=SCORE), looks=()).policy
-    assert said(app, f"{policy.labels:,} questions of the embedded world")
+    assert f"{policy.labels:,} questions" in OPENING[0]
     assert badges(app) == OPENING and policy.of_error in texts(app)
     price = f"Answers {policy.answered / policy.labels:.1%}"
     assert {"At most 5% wrong", price} <= {*texts(app)}
@@ -259,8 +259,8 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     errors = (is_guess & answers & ~data.correct[SCORE]).sum()
     assert said(
         app,
-        f"Of “never seen”, {(is_guess & ~answers).sum()} are withheld, but {errors} of "
-        f"{(is_guess & answers).sum()} answered are wrong. Check answers there.",
+        f"Of “never seen”, {errors} of {(is_guess & answers).sum()} answered are wrong "
+        f"({(is_guess & ~answers).sum()} withheld). Check answers there.",
     )
     belief = default_policy().belief
     assert (
@@ -270,22 +270,24 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     errors = (~data.correct[SCORE]).sum() - policy.errors
     rest = policy.labels - policy.answered
     assert by_headline(app) == {  # what decides there believes some of the answers
-        Headline.BELIEVE: f"{belief.answered:,}, {share(belief.errors, belief.answered)} wrong",
+        Headline.BELIEVE: f"{belief.answered:,}, {share(belief.errors, belief.answered)} wrong "
+        "(≤\N{NO-BREAK SPACE}2% promised)",
         Headline.PERHAPS: f"{perhaps:,}, {share(wrong, perhaps)} wrong",
         Headline.ABSTAIN: f"{rest:,}, {share(errors, rest)} wrong",
     }
     assert f"✓ Believe it {share(belief.answered, policy.labels)}" in texts(app)
-    assert f"below limit {policy.threshold:.3f}" in texts(app)
+    limits = f"below limit {policy.threshold:.3f}", "up to the Believe limit, 0.07–0.21"
+    assert {*limits} <= {*texts(app)}  # a tenth of ln 2, and of ln 8
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)
     assert metrics(app) == {
         "Threshold": f"{policy.threshold:.3f}",
         "Answers": f"{policy.answered / policy.labels:.1%}",
-        "Wrong among them": f"{policy.errors / policy.answered:.1%}",
+        "Wrong on the rows": f"{policy.errors / policy.answered:.1%}",
         "Promised": "at most 5% wrong",
     }
     (described,) = said(app, "no promise")
-    assert f"at most {at_most(policy.upper_bound)} wrong (Clopper–Pearson, 95%)" in described
+    assert f"at most {at_most(policy.upper_bound)} wrong (Clopper–Pearson, 95%, as" in described
     assert not has_intervals(app)  # the page opens at once
     press(app, "compare")
     until(app, lambda: has_intervals(app))
@@ -688,10 +690,9 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
-    together = f"Of “hard”, {ROWS - RIGHT - wrong} are withheld, "
-    worst = f"but {wrong} of {wrong} answered are wrong. Check answers there."
+    worst = f"Of “hard”, {wrong} of {wrong} answered are wrong ({ROWS - RIGHT - wrong} withheld)."
     assert not by_headline(app)  # nobody knows how the scores were made: none decides there
-    assert said(app, f"{together}{worst}")
+    assert said(app, worst)
     alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong, "
     assert pictures(app)[0] == f"{alone}{ROWS - RIGHT - wrong} withheld"
     choose(app, "source_", NO_COLUMN)
@@ -983,7 +984,7 @@ def test_a_threshold_loses_its_promise_beyond_its_block_and_gets_it_back_at_its_
         assert cards(app)[0] == ("1.450", share(RIGHT), "0")  # what was found stays found
         assert len(cards(app)) == 2
         assert float(app.query_params["threshold"]) == pytest.approx(value, abs=0.01)
-    assert said(app, "No guarantee: λ was chosen by hand. On the 200 labelled rows, 0 of 140 ")
+    assert said(app, "No promise: λ was chosen by hand. On the 200 labelled rows, 0 of 140 ")
     # Everything means also what is less sure than all that was labelled.
     for end, λ, some, wrong in ((0, "0.000", 0, None), (-1, "∞", ROWS, str(WRONG))):
         move(app, places["values"][end])
@@ -1511,8 +1512,8 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     inspect(example)
     assert badges(example)[0] == "Policy in use" and decided(example) != before
     assert re.search(r"nats by S\.E\.; that is (?:below|at least) λ = 0\.2\d+\.", verdict(example))
-    assert said(example, "No guarantee: λ was chosen by hand.")
-    assert policy_badges(example) == ["The policy has no guarantee"]
+    assert said(example, "No promise: λ was chosen by hand.")
+    assert policy_badges(example) == ["The policy promises nothing"]
     example.session_state["policy_badge_1"] = True
     example.run()
     assert said(example, "In use until you stop it: chosen by hand, ")

@@ -12,6 +12,7 @@ from core.reports.inspection.score_table import score_table
 from core.reports.inspection.words import (
     EARLIER,
     STAMPS,
+    UNPROMISED,
     beneath,
     idle_doubt,
     outcome,
@@ -174,6 +175,7 @@ def test_a_saved_verdict_is_read_whoever_saved_it_and_no_text_of_a_model_is_a_do
 ):
     ended = read_outcome(saved)
     assert (ended.stamp and ended.stamp.look, ended.doubt) == (look, doubt)
+    assert (ended.mark == UNPROMISED) is (look == "perhaps" and "≤" not in saved)
     assert ended.came == came or not came
 
 

@@ -285,7 +285,7 @@ def check_meanings(
         if missing:
             sentences.append(complaint_of(upload, missing))
     if sentences:
-        sentences.append("Nothing is guaranteed until you say what each of these means.")
+        sentences.append("Nothing is promised until you say what each of these means.")
         raise UnreadLabelsError(" ".join(sentences))
 
 

@@ -1,6 +1,6 @@
 """Rows of several models, filters or epochs in one file: which of them count is asked.
 
-Each would have a threshold of its own, and a guarantee for their mix promises nothing of one. To
+Each would have a threshold of its own, and a promise for their mix promises nothing of one. To
 choose another afterwards is a look, for its rows share questions and labels with those before.
 
 So is a column that says what the labels judge: “pass” beside “test_kind”, which is “latency”, says
@@ -190,7 +190,7 @@ def check_mixtures(
         if len(words) > 1:
             raise UnknownMixtureError(
                 name,
-                f"{what}be used, and a guarantee for their mix would not hold for one of them "
+                f"{what}be used, and a promise for their mix would not hold for one of them "
                 "alone. Say which of them counts before you see the result: each further choice "
                 "costs a look.",
             )
@@ -214,7 +214,7 @@ def sentences(
         elif len(_words(upload, name, usable)) > 1:
             yield (
                 f"“{one_line(name)}” {_says(upload, name, usable)} in the rows used: as "
-                "you said, a guarantee holds for this mix, not for one of them alone."
+                "you said, a promise holds for this mix, not for one of them alone."
             )
 
 

@@ -65,7 +65,7 @@ def repeats_unknown(upload: Upload) -> str:
     question = question_column(upload)
     why = why_open(upload, question) if question else ""
     return (
-        f"{why or f'No heading tells which question a row asks.{_ids(upload)}'} The guarantee "
+        f"{why or f'No heading tells which question a row asks.{_ids(upload)}'} The promise "
         f"would take {number} rows for {number} different questions, and would not hold if "
         "several ask the same. Say which column names the question, or that every row asks another."
     )

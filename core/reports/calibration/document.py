@@ -67,6 +67,7 @@ def report(
         texts=[
             *filter(None, [words.caution(every)]),
             *([words.counts(policy)] if policy else []),
+            *filter(None, [words.upper_limit(calibration)]),
             *calibration.data.decided,
             *([REPEATED.format(calibration.repeated)] if calibration.repeated else []),
             *filter(None, [words.contradiction(diagnostics.contradictions(calibration.data))]),

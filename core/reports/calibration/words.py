@@ -13,7 +13,7 @@ from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled_rows import LabelledRows
 from core.data.tabular.pipelines import other_answers
-from core.reports.inspection.words import MARKS, Headline, Stamp
+from core.reports.inspection.words import BELIEF, MARKS, Headline, Stamp
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
@@ -68,13 +68,10 @@ def result_in_short(policy: Policy) -> list[tuple[str, str]]:
     """Return what is promised and what that costs, each with what it is of."""
     if policy.method != "ltt" or policy.confidence is None:
         return [(policy.in_short, "")]
-    sure = f"of all answers together: promised, {percent(policy.confidence)} sure"
+    sure = f"of all its answers, {percent(policy.confidence)} sure"
     return [
         (f"At most {percent(policy.target_error)} wrong", sure),
-        (
-            f"Answers {policy.answered / policy.labels:.1%}",
-            "of questions like these; withholds the rest",
-        ),
+        (f"Answers {policy.answered / policy.labels:.1%}", "of questions like these"),
     ]
 
 
@@ -103,16 +100,18 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     marks = MARKS[verdict.rule_of(policy).error is not None]
     believed, errors, shares = 0, 0, []
 
-    def add(headline: Headline, number: int, wrong: int, rule: str) -> None:
+    def add(headline: Headline, number: int, wrong: int, rule: str, promised: str = "") -> None:
         if number:  # nothing has no width
             share = f" {number / policy.labels:.1%}"
-            counted = f"{number:,}, {wrong / number:.1%} wrong"
+            counted = f"{number:,}, {wrong / number:.1%} wrong{promised}"
             shares.append(HeadlineShare(marks[headline], number, share, counted, rule))
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
-        rule = f"≤ {percent(belief.target_error)} wrong promised"
-        add(Headline.BELIEVE, believed, errors, rule)
+        least, most = _belief_limits(policy, belief)
+        promised = f" (≤\N{NO-BREAK SPACE}{percent(belief.target_error)} promised)"
+        rule = f"up to the {BELIEF}, {least:.2f}–{most:.2f}"
+        add(Headline.BELIEVE, believed, errors, rule, promised)
     add(
         Headline.PERHAPS, policy.answered - believed, policy.errors - errors, f"below limit {limit}"
     )
@@ -122,6 +121,25 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     add(Headline.ABSTAIN, rest, int(wrong.sum()) - policy.errors - few_wrong, f"from {limit} on")
     add(Headline.TOO_LITTLE, few, few_wrong, "at any limit")  # too little seen, or vetoed
     return shares
+
+
+def _belief_limits(policy: Policy, belief: Belief) -> tuple[float, float]:
+    """Return up to which doubt one of two answers may be believed, and one of k; nats."""
+    k = policy.pipeline.samples if policy.pipeline else 2
+    least, most = (min(verdict.largest_that_stands(m), belief.threshold) for m in (2, k))
+    return least, most
+
+
+def believes(policy: Policy, belief: Belief | None) -> str:
+    """Say up to which doubt an answer is believed; "" where none is."""
+    if belief is None:
+        return ""
+    least, most = _belief_limits(policy, belief)
+    return (
+        f"The {BELIEF} is a tenth of ln m nats, of m answers, so "
+        f"{least:.3f} of two and at most {most:.3f}. A single answer has to be given again at "
+        "least half the time, told others."
+    )
 
 
 def other_label(data: LabelledRows, score: str) -> str:
@@ -135,7 +153,7 @@ def wrong_label(data: LabelledRows, score: str) -> dict[str, str]:
     if score not in data.others:
         return {}
     rule = {RULES["f1"]: "F1", RULES["same_answer"]: "same answer"}.get(data.others[score].rule)
-    return {"wrong_label": f"Wrong among them ({rule or 'the other label'})"}
+    return {"wrong_label": f"Wrong on the rows that set the limit ({rule or 'the other label'})"}
 
 
 def promise(calibration: Calibration) -> dict[str, str]:
@@ -186,9 +204,10 @@ def upper_limit(calibration: Calibration) -> str:
     policy, target = calibration.policy, calibration.target
     if policy is None or policy.method != "ltt" or policy.upper_bound is None:
         return ""
+    why = "" if target.score_confidence == target.confidence else ", as this look spends part of δ"
     return (
         f"These rows by themselves suggest at most {at_most(policy.upper_bound)} wrong "
-        f"(Clopper–Pearson, {percent(target.score_confidence)}). That is a description and no "
+        f"(Clopper–Pearson, {percent(target.score_confidence)}{why}). That is a description and no "
         "promise, because λ was chosen on the same rows."
     )
 
@@ -277,7 +296,7 @@ def contradiction(against: Mapping[str, float]) -> str:
     return (
         f"The labels speak against the direction of {list_of(named)}: wrong answers look surer "
         "than right ones. Look first at what counts as right. A direction turned after a look at "
-        "the labels has no guarantee on these rows; calibrate on others."
+        "the labels promises nothing on these rows; calibrate on others."
     )
 
 
@@ -385,9 +404,9 @@ def proportion(every: ByGroup) -> str:
     if (worst := _worst(every)) is None or policy is None:
         return ""
     withheld = worst.queries - worst.answered
-    others = f"{withheld:,} are withheld, but " if withheld else ""
+    others = f" ({withheld:,} withheld)" if withheld else ""
     return (
-        f"Of {_quote(worst)}, {others}{worst.errors:,} of {worst.answered:,} answered are wrong. "
+        f"Of {_quote(worst)}, {worst.errors:,} of {worst.answered:,} answered are wrong{others}. "
         "Check answers there."
     )
 

@@ -16,7 +16,7 @@ from core.uncertainty.scores import SCORES
 
 _RULES: Final = {
     mixing.PAPER: "the paper’s rule",
-    mixing.GUARANTEED: "the guaranteed threshold (Learn-then-Test)",
+    mixing.GUARANTEED: "the promised threshold (Learn-then-Test)",
 }
 
 

@@ -52,7 +52,8 @@ SYSTEM: Final = {
 # What is said of the answer. One that is withheld is never the headline, and there is no word of
 # trust on what the model was not taught: the decision stands beneath, and small.
 QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
-NO_GUARANTEE: Final = "no guarantee"  # of a policy, in a saved outcome
+NO_PROMISE: Final = "no promise"  # of a policy, in a saved outcome
+_NO_GUARANTEE: Final = "no guarantee"  # the same as earlier versions saved it
 BELIEF: Final = "Believe limit"  # up to which an answer may be believed
 ABOVE: Final = f"above the {BELIEF}"
 OTHER_WORDS: Final = "not taught these words"  # why no promise holds of an answer
@@ -194,7 +195,7 @@ def _tenth(inspection: Inspection) -> str | None:
 def _grounds(rule: DecisionRule, digits: int = 3) -> str:
     of = {DEFAULT: "default", NOT_VERIFIED: "unverified"}
     whose = next((of[begin] for begin in of if rule.origin.startswith(begin)), "own")
-    promise = NO_GUARANTEE if rule.error is None else f"≤ {percent(rule.error)} wrong"
+    promise = NO_PROMISE if rule.error is None else f"≤ {percent(rule.error)} wrong"
     return f"λ = {rule.value:.{digits}f}, {whose} policy: {promise}"
 
 
@@ -218,7 +219,7 @@ class SavedOutcome(NamedTuple):
     @property
     def mark(self) -> Stamp | None:
         """What stands beside it, as `MARKS` have it; no promise is known of older outcomes."""
-        promises = self.policy and not self.policy.endswith(NO_GUARANTEE)
+        promises = self.policy and not self.policy.endswith((NO_PROMISE, _NO_GUARANTEE))
         return UNPROMISED if self.stamp is _SERVED[1] and not promises else self.stamp
 
 
@@ -230,7 +231,7 @@ def read_outcome(saved: str) -> SavedOutcome:
     """
     read = _as_saved(saved)
     if read.why == OTHER_WORDS:  # earlier versions saved the promise of what is taught
-        return read._replace(policy=read.policy.partition(":")[0] + f": {NO_GUARANTEE}")
+        return read._replace(policy=read.policy.partition(":")[0] + f": {NO_PROMISE}")
     today = {_grounds(rule_of(default_policy(model), DEFAULT)) for model in MODELS}
     grounds = f"λ = {read.limit:.3f}, {read.policy}"
     default = read.policy.startswith("default") and grounds not in today

@@ -38,9 +38,9 @@ from core.studies.inspection.verdict import SCORE
 BEST = "best of all scores"
 MOST_NAMED = 5  # scores, in words
 METHODS = {
-    "ltt": "Learn-then-Test (guarantee)",
+    "ltt": "Learn-then-Test (promise)",
     "crc": "Conformal risk control (bounds errors among all questions)",
-    "empirical": "Empirical rule of the paper (no guarantee)",
+    "empirical": "Empirical rule of the paper (no promise)",
 }
 REPEATED = (
     "Rows that repeat another row’s question: {:,}. One row of each question counts, drawn at "
@@ -384,7 +384,7 @@ def one_kind(data: LabelledRows, score: str) -> str:
     label, other = ("right", "wrong") if data.correct[score].all() else ("wrong", "right")
     return (
         f"Every label of “{one_line(score)}” is {label}. Without one that is {other}, nothing "
-        "shows how this file marks such answers, so nothing is guaranteed. Check the labels, "
+        "shows how this file marks such answers, so nothing is promised. Check the labels, "
         "and add rows of both kinds."
     )
 

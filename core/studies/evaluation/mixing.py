@@ -28,7 +28,7 @@ FEWEST: Final = 10
 #: What divides the sources: the right answers that they name, or how much the model’s vary.
 BY_ANSWERS, BY_ENTROPY = "answers", "entropy"
 HARDLY: Final = 0.01  # answered, below which that share and its error are chance
-RULES: Final = {PAPER: "the paper’s rule", GUARANTEED: "guaranteed"}
+RULES: Final = {PAPER: "the paper’s rule", GUARANTEED: "promised"}
 
 
 @dataclass(frozen=True)

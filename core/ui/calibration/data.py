@@ -70,6 +70,7 @@ BEFORE_DATA = (
     "Set the target before you load the data: one that was chosen after a look at the results has "
     "to be paid for."
 )
+YOURS = "Yours: upload, check what was read, use the promise."
 MEANINGS = {
     "query": "Question",
     "answer": "Answer",
@@ -159,10 +160,10 @@ def shows_example() -> bool:
 def _read_example() -> None:
     """Say that this is the example, and what was read."""
     with st.container(horizontal=True, vertical_alignment="center", key="example"):
-        st.badge("Example", icon=":material/dataset:", color="gray")
-        st.text(
-            f"{count_of(len(example().kept), 'question')} of the embedded world", width="stretch"
-        )
+        with st.container(gap="xxsmall"):
+            number = len(example().kept)
+            st.badge(f"Example: {number:,d} questions", icon=":material/dataset:", color="gray")
+            st.text(YOURS)
         downloads.download(
             "Template",
             template,

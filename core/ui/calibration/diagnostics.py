@@ -137,7 +137,8 @@ def _table(calibration: Calibration, compared: tuple[AurocComparison, ...]) -> N
     )
     st.caption(
         "Paired bootstrap, 2,000 resamples of the questions, the same for every score. Each "
-        "interval is by itself: of several, some exclude 0 by chance."
+        "interval is by itself: of several, some exclude 0 by chance. 95% is Evaluation’s level, "
+        "however sure the promise is."
     )
     downloads.table(_numbers(compared), "comparison")
 

@@ -120,7 +120,7 @@ def contradictions(data: LabelledRows) -> None:
     """Say so where the labels speak against the direction of a score, and offer both readings.
 
     The labels come first: they are what was read, and a direction turned after a look at them has
-    no guarantee on these rows.
+    no promise on these rows.
     """
     large = len(data.kept) * len(data.doubts) > SMALL
     against = result_of("against", data, lambda _: diagnostics.contradictions(data), large=large)

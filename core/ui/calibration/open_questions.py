@@ -69,8 +69,8 @@ def meanings(
             return answered
         head.badge("Your answer is needed", icon=":material/help:", color="orange")
         st.text(
-            "Nothing is guaranteed until each of them has a meaning. If you leave rows out, "
-            "the guarantee covers only questions like the remaining ones."
+            "Nothing is promised until each of them has a meaning. If you leave rows out, "
+            "the promise covers only questions like the remaining ones."
         )
     return None
 

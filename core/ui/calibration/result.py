@@ -50,13 +50,11 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
     caution = words.caution(result.groups)
     with st.container(horizontal=True):
         if policy.has_guarantee and caution:
-            st.badge(
-                "Guaranteed overall, not in each group", icon=":material/rule:", color="orange"
-            )
+            st.badge("Promised overall, not in each group", icon=":material/rule:", color="orange")
         elif policy.has_guarantee:
-            st.badge("Guaranteed", icon=":material/verified:", color="green")
+            st.badge("Promised", icon=":material/verified:", color="green")
         else:
-            st.badge("No guarantee", icon=":material/warning:", color="orange")
+            st.badge("No promise", icon=":material/warning:", color="orange")
         if is_example(calibration.data):
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
     _in_short(words.result_in_short(policy))
@@ -102,6 +100,7 @@ def grounds(calibration: Calibration, by_hand: Policy | None) -> None:
     for sentence in filter(None, [*rows.decided, words.choice(calibration)]):
         st.text(sentence)
     more = [policy.of_error, words.counts(policy), policy.payment.strip()] if policy else []
+    more += [words.believes(policy, belief_of(policy))] if policy else []
     if policy and is_example(rows):
         more.append(policy.agreement.strip())
     more = [*filter(None, [*more, words.upper_limit(calibration)]), *words.looks(calibration)]

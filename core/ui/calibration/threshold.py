@@ -255,7 +255,7 @@ def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) 
     with st.container(horizontal=True, vertical_alignment="center", key=key):
         if by_hand and policy:
             if not policy.has_guarantee:
-                st.badge("No guarantee", icon=":material/warning:", color="orange")
+                st.badge("No promise", icon=":material/warning:", color="orange")
             st.text(words.by_hand(policy))
         if policy is not None and (in_use() == policy or is_default(policy)):
             if st.button(

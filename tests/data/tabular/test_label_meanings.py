@@ -67,7 +67,7 @@ def test_half_of_the_labels_unread_are_asked_about_and_promise_nothing(right, ot
     assert [score.correct for score in suggest(upload).scores] == ["correct"]
     assert str(refused(upload)) == (
         f"“correct” has cells that say neither right nor wrong: {named}. All its other labels "
-        "say right. Nothing is guaranteed until you say what each of these means."
+        "say right. Nothing is promised until you say what each of these means."
     )
     assert [(each.value, each.rows) for each in unread_values(upload, "correct")] == [(value, 50)]
     found = read(upload, {value: WRONG})

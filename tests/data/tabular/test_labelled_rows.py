@@ -869,7 +869,7 @@ def test_which_of_several_models_counts_is_asked():
     assert [(b.lowest, b.highest) for b in one.codebooks.values()] == [(0.3, 0.9)]
     assert mix.kept.tolist() == [0, 1, 2]
     assert mix.selection == "“Modell” is “m” and “N”: their mix counts, not one alone."
-    (sentence,) = (each for each in mix.reading if "a guarantee holds for this mix" in each)
+    (sentence,) = (each for each in mix.reading if "a promise holds for this mix" in each)
     assert sentence.startswith("“Modell” is “m” and “N” in the rows used: as you said,")
 
 

@@ -301,7 +301,7 @@ def test_moving_lambda_by_hand_drops_the_guarantee(certified, value, answered, e
     assert policy.method == "by hand" and not policy.has_guarantee
     assert policy.confidence is None and policy.upper_bound is None
     assert policy.labels == 10 and policy.pipeline == PIPELINE
-    assert policy.sentence.startswith("No guarantee: λ was chosen by hand.")
+    assert policy.sentence.startswith("No promise: λ was chosen by hand.")
 
 
 def test_a_promise_holds_on_while_lambda_decides_every_labelled_row_as_before(certified):
@@ -613,7 +613,7 @@ def test_labels_of_one_kind_promise_nothing(method, other, meanings):
     assert found.policy is None
     assert found.outcome.reason == (
         "Every label of “doubt” is right. Without one that is wrong, nothing shows how this file "
-        "marks such answers, so nothing is guaranteed. Check the labels, and add rows of both "
+        "marks such answers, so nothing is promised. Check the labels, and add rows of both "
         "kinds."
     )
     assert study.calibrate(data, Target(0.05, 0.9)).policy is None  # the best of all scores, too

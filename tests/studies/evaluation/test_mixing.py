@@ -105,7 +105,7 @@ def test_entropy_answers_less_where_there_are_many_right_answers(found):
     paper, guaranteed, brackets = words.mixtures(mixed)[1:]
     assert brackets == "In brackets: wrong by the paper’s token F1."
     assert paper.startswith("At a target loss of 10%, by the paper’s rule: M.I. answers ")
-    assert "with 90% confidence, by the guaranteed threshold" in guaranteed
+    assert "with 90% confidence, by the promised threshold" in guaranteed
     assert f"S.E. answers {mixed.found[2].bars[-1].recall:.0%}" in paper
 
 

@@ -289,9 +289,9 @@ def test_no_promise_holds_of_a_question_in_other_words_than_those_taught(embedde
     assert caveat(read(near.recording, rule=replace(default_rule(), error=0.2))) is None
     assert served_sentence(near)[0] == "100 °C. Perhaps, no promise."
     saved = outcome(near)
-    for text in (saved, saved.replace("no guarantee", "≤ 5% wrong")):
+    for text in (saved, saved.replace("no promise", "≤ 5% wrong")):
         came = read_outcome(text)
-        assert (came.mark, came.policy) == (UNPROMISED, "default policy: no guarantee")
+        assert (came.mark, came.policy) == (UNPROMISED, "default policy: no promise")
 
 
 # ------------------------------------------------------------------------- when to stop

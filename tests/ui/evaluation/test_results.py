@@ -124,7 +124,7 @@ def test_one_threshold_for_two_kinds(runs):
     assert said(app, "Each half has 7 of either kind (the paper has 500)")
     _, recall, error = pictures(app)
     assert recall.startswith("Share answered (recall), by entropy")
-    assert "Mutual information, guaranteed" in recall
+    assert "Mutual information, promised" in recall
     assert error.startswith("Wrong among the answered, by entropy")
     settled(app.number_input(key="wrong").set_value(30).run())
     assert len(said(app, "At a target loss of 30%")) == 2
