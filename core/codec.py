@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any, Final, TypeVar
+from unicodedata import bidirectional
 
 T = TypeVar("T")
 
@@ -19,6 +20,7 @@ ROUNDING: Final = 1e-9  # of tenths of a percent: what computing alone may add
 HALVES: Final = re.compile("[\ud800-\udfff]")
 #: Controls that turn the direction of all that stands behind them in a line, ours too.
 TURNS: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
+RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})  # of Unicode's directions
 
 # What a field may hold, by its annotation; any other is a dataclass, or none, to be decoded.
 _KINDS: Final[dict[str, tuple[type, ...]]] = {
@@ -204,6 +206,12 @@ def one_line(text: str, longest: int = 60) -> str:
     """
     line = " ".join(TURNS.sub("", text).split()).encode(errors="replace").decode()
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+
+
+def isolate(text: str) -> str:
+    """Return a text that turns nothing beside it round, such as a number, if it is Arabic."""
+    turns = any(bidirectional(sign) in RIGHT_TO_LEFT for sign in text)
+    return f"\u2068{text}\u2069" if turns else text
 
 
 def quotes(names: Sequence[str]) -> str:

@@ -13,10 +13,10 @@ import pandas as pd
 
 from core.charts.shapes import FilledShape, Shape, shape
 from core.charts.theme import Chart, Palette, by, lines_apart, mix, share, theme
-from core.codec import no_more, one_line
+from core.codec import isolate, no_more, one_line
 from core.data.world.nearest import NEAR
 from core.once import once
-from core.studies.inspection.conditional_rows import ConditionalRows
+from core.studies.inspection.conditional_rows import ConditionalRows, in_words
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping_rule import GrowthPoint
@@ -332,16 +332,21 @@ _BELIEVE, _PERHAPS = "✓ Believe it", "≈ Perhaps"  # as on stamps
 _SIDES, _UNDECIDED = ("would be answered", "? I don’t know"), ("less doubt", "more doubt")
 
 
+def answer_name(text: str) -> str:
+    """Return an answer as it is named beside others, or beside a number."""
+    return isolate(shown(text))
+
+
 def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:
     """Bars of what the model says after each answer that it was told; each answer has its shade.
 
     An answer that was told, and is said again, has the colour of ink, unless it is the model's own
     first; anything else is grey.
     """
-    names = [shown(text) for text in rows.answers]
+    names = [answer_name(text) for text in rows.answers]
     parts: list[tuple[Any, ...]] = []
     for place, row in enumerate(rows.rows):
-        label = TOLD_NOTHING if row.told is None else f"Told “{shown(row.told)}”"
+        label = TOLD_NOTHING if row.told is None else f"Told “{answer_name(row.told)}”"
         start = 0.0
         shares = list(zip(rows.answers, names, row.says, strict=True))
         for rank, (text, name, probability) in enumerate(shares):
@@ -351,7 +356,9 @@ def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:
             blue = mix(palette.primary, palette.background, shade)
             colour = palette.ink if again else blue
             ink = palette.background if dark else palette.text
-            words = one_line(f"{name} {probability:.0%}", max(5, round(75 * probability)))
+            number = in_words(probability, rows.is_counted)
+            room = round(75 * probability) - len(number)  # characters
+            words = f"{isolate(one_line(name, room))} {number}" if room > 4 else number
             words = words if probability >= _LEAST_NAMED else ""
             end = min(1.0, start + probability)
             parts.append((place, label, name, start, end, probability, colour, words, ink))

@@ -402,6 +402,17 @@ def test_an_answer_said_again_is_ink_unless_it_is_the_models_own():
     assert again == {own: LIGHT.primary, other: LIGHT.ink}
 
 
+def test_an_arabic_answer_turns_nothing_beside_it_round():
+    names = ["القاهرة ٢٠٢٤", "Lyon"]
+    inspection = run(Request(QUERY, 30), TableModel(names, [0.6, 0.4], [[0.6, 0.4], [0.6, 0.4]]))
+    bars = rows_of(charts.conditional_answers(conditional_rows(inspection), LIGHT), "label")
+    cairo = "\u2068القاهرة ٢٠٢٤\u2069"
+    assert [(bar["row"], bar["label"]) for bar in bars if bar["label"]][2:] == [
+        *((f"Told “{cairo}”", words) for words in (f"{cairo} 60%", "Lyon 40%")),
+        *(("Told “Lyon”", words) for words in (f"{cairo} 60%", "Lyon 40%")),
+    ]
+
+
 def test_growth_has_both_lines_and_the_threshold(inspection):
     points = growth(inspection.recording)
     chart = charts.growth(points, 0.3, LIGHT)

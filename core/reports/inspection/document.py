@@ -15,7 +15,12 @@ from core.reports.inspection.score_table import remarks, score_table
 from core.reports.inspection.words import beneath, served_sentence
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.costs import spending
-from core.studies.inspection.conditional_rows import AnswerRow, ConditionalRows, conditional_rows
+from core.studies.inspection.conditional_rows import (
+    AnswerRow,
+    ConditionalRows,
+    conditional_rows,
+    in_words,
+)
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.stopping_rule import GrowthPoint, growth
@@ -148,7 +153,7 @@ def conditional_answers(rows: ConditionalRows) -> Picture:
     likeliest = []
     for row in rows.rows:
         most = max(range(len(row.says)), key=row.says.__getitem__)
-        answer = f"“{display(rows.answers[most])}” {row.says[most]:.0%}"
+        answer = f"“{display(rows.answers[most])}” {in_words(row.says[most], rows.is_counted)}"
         likeliest.append(f"{_prompt(row)}, it says {answer}")
     alt = f"{'; '.join(likeliest)}."
     return Picture("After each prompt", alt, charts.conditional_answers, (rows,))
@@ -190,7 +195,9 @@ def growth_picture(points: Sequence[GrowthPoint], threshold: float | None) -> Pi
 def _conditional_part(inspection: Inspection, rows: ConditionalRows) -> Part:
     columns: dict[str, Sequence[Cell]] = {"prompt": [_prompt(row) for row in rows.rows]}
     for place, answer in enumerate(rows.answers):
-        columns[display(answer)] = [f"{row.says[place]:.1%}" for row in rows.rows]
+        columns[display(answer)] = [
+            in_words(row.says[place], rows.is_counted, 1) for row in rows.rows
+        ]
     return Part(
         "What it says after it is told an answer",
         pictures=[conditional_answers(rows)],

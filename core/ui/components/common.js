@@ -23,10 +23,3 @@ function element(tag, attributes = {}, ...children) {
 }
 
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-function percent(share) {
-  // Nothing that a language model says has a probability of 0 or 1.
-  if (share < 0.001) return "< 0.1%";
-  if (share > 0.999) return "> 99.9%";
-  return `${(100 * share).toFixed(share < 0.1 || share > 0.99 ? 1 : 0)}%`;
-}

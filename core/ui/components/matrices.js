@@ -10,7 +10,7 @@ const SUM = 2.8, GAP = 1.5; // letters, as in the style sheet
 const minus = (text) => text.replace("-", "−");
 const signed = (value, digits) => minus((value >= 0 ? "+" : "") + value.toFixed(digits));
 
-function draw(root, { names, shares, matrices, reach, prompts, texts, likelihoods, likelihoods_are, words, small, scale: ends }) {
+function draw(root, { names, shares, shares_in_words, matrices, reach, prompts, texts, likelihoods, likelihoods_are, words, small, scale: ends }) {
   const m = names.length;
   const maps = element("div", { class: "maps" });
   const choice = element("div", { class: "choice", role: "radiogroup", "aria-label": words.which });
@@ -99,7 +99,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
     bar.style.width = `${100 * shares[i]}%`;
     return element("div", { class: "before", role: "rowheader", title: names[i] },
       element("div", { class: "name" }, names[i]),
-      element("div", { class: "share" }, element("div", { class: "track" }, bar), percent(shares[i])));
+      element("div", { class: "share" }, element("div", { class: "track" }, bar), shares_in_words[i]));
   }
 
   // One scale where every cell has its number.

@@ -6,6 +6,7 @@ import numpy as np
 
 from core.charts.matrices import MATRICES, contribution_reach, shown, tables_of
 from core.reports.inspection.words import likelihoods
+from core.studies.inspection.conditional_rows import in_words
 from core.studies.inspection.inspection import Inspection
 from core.ui.components.registration import register
 
@@ -46,6 +47,10 @@ def matrices(inspection: Inspection, most: int, *, small: bool = False, key: str
     content = {
         "names": [shown(cluster.text) for cluster in inspection.clusters[:m]],
         "shares": [round(cluster.probability, 4) for cluster in inspection.clusters[:m]],
+        "shares_in_words": [
+            in_words(cluster.probability, inspection.evidence.row_masses is None)
+            for cluster in inspection.clusters[:m]
+        ],
         "small": small,
         "matrices": [
             {"key": name, "title": MATRICES[name], "cells": np.round(values, 7).tolist()}

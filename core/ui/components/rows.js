@@ -7,20 +7,20 @@ const restOf = ({ says }) => Math.max(0, 1 - says.reduce((sum, share) => sum + s
 
 function draw(root, { answers, rows, words }) {
   const list = element("ol", { class: "rows" });
-  const before = rows.find(({ told }) => told === null)?.says ?? [];
+  const before = rows.find(({ told }) => told === null)?.in_words ?? [];
   const bars = [];
-  for (const { told, at, says } of rows) {
+  for (const { told, at, says, in_words } of rows) {
     const rest = restOf({ says });
     const ownAnswer = at === 0; // the likeliest, whether it is told or not
     const label = told === null ? words.nothing : words.told.replace("{}", () => told);
     const bar = element("div", { class: "bar", role: "img" });
     const spoken = [];
     says.forEach((share, i) => {
-      if (share >= 0.0005) bar.append(part(answers[i], share, i, i === at && !ownAnswer, before[i]));
-      if (share >= 0.005) spoken.push(`${answers[i]} ${percent(share)}`);
+      if (share >= 0.0005) bar.append(part(answers[i], share, in_words[i], i, i === at && !ownAnswer, before[i]));
+      if (share >= 0.005) spoken.push(`${answers[i]} ${in_words[i]}`);
     });
-    if (rest >= 0.0005) bar.append(part(words.else, rest, -1, false));
-    if (rest >= 0.005) spoken.push(`${words.else} ${percent(rest)}`);
+    if (rest >= 0.0005) bar.append(part(words.else, rest, in_words.at(-1), -1, false));
+    if (rest >= 0.005) spoken.push(`${words.else} ${in_words.at(-1)}`);
     const below = element("div", { class: "below", "aria-hidden": true });
     bars.push({ bar, below });
     bar.setAttribute("aria-label", `${label}, ${words.says}: ${spoken.join(", ")}.`);
@@ -53,13 +53,13 @@ function draw(root, { answers, rows, words }) {
 
 const key = (name, kind) => element("span", {}, element("i", { class: kind }), name);
 
-function part(name, share, rank, isTold, before) {
+function part(name, share, inWords, rank, isTold, before) {
   const shade = shadeOf(rank);
   const kind = isTold ? "told" : rank < 0 ? "else" : shade === 100 ? "own dark" : "own";
-  const from = isTold && before !== undefined ? [element("b", {}, ` ${percent(before)} →`)] : [];
-  const label = element("span", {}, element("span", {}, name), ...from, ` ${percent(share)}`);
+  const from = isTold && before !== undefined ? [element("b", {}, ` ${before} →`)] : [];
+  const label = element("span", {}, element("span", {}, name), ...from, ` ${inWords}`);
   const named = share >= LEAST_NAMED ? [label] : [];
-  const made = element("div", { class: `part ${kind}`, title: `${name} ${percent(share)}` }, ...named);
+  const made = element("div", { class: `part ${kind}`, title: `${name} ${inWords}` }, ...named);
   Object.assign(made, { share, rank });
   made.style.width = `${100 * share}%`;
   made.style.setProperty("--shade", `${shade}%`);

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from core.charts.inspection import shown
-from core.studies.inspection.conditional_rows import ConditionalRows
+from core.charts.inspection import answer_name
+from core.studies.inspection.conditional_rows import ConditionalRows, in_words
 from core.ui.components.registration import register
 
 mount = register("rows", "parts")
@@ -21,12 +21,13 @@ WORDS: Final = {
 def rows(table: ConditionalRows, *, key: str) -> None:
     """Draw one bar for what was told; each answer has the same place and shade in all of them."""
     content = {
-        "answers": [shown(text) for text in table.answers],
+        "answers": [answer_name(text) for text in table.answers],
         "rows": [
             {
-                "told": None if row.told is None else shown(row.told),
+                "told": None if row.told is None else answer_name(row.told),
                 "at": table.answers.index(row.told) if row.told in table.answers else None,
                 "says": [round(share, 6) for share in row.says],
+                "in_words": [in_words(p, table.is_counted) for p in (*row.says, row.rest)],
             }
             for row in table.rows
         ],
