@@ -205,8 +205,8 @@ def decide(
         return Verdict(Decision.TOO_LITTLE, score.answer, reason, rule)
     about = _About(scores, sampled_mass, clusters, others, remainder)
     decision, why, measured, firm = about.by_rule(rule) if rule else about.without_rule()
-    if is_no_answer(score.answer):
-        veto = NO_ANSWER
+    if is_no_answer(score.answer) and decision in (Decision.ANSWER, Decision.UNDECIDED):
+        decision, veto = Decision.ANSWER, NO_ANSWER
     if decision is Decision.ANSWER and veto:
         decision, why, measured, firm = Decision.UNDECIDED, veto, "", False
     return Verdict(decision, score.answer, why, rule, firm, measured)

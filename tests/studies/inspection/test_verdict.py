@@ -12,7 +12,14 @@ from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.forms import Form
 from core.language_models.registry import open_model
 from core.studies.inspection.certificates import WEIGHTED, default_policy
-from core.studies.inspection.verdict import Decision, DecisionRule, decide, doubt_of, rule_of
+from core.studies.inspection.verdict import (
+    NO_ANSWER,
+    Decision,
+    DecisionRule,
+    decide,
+    doubt_of,
+    rule_of,
+)
 from core.uncertainty.scores import SCORES, Score
 from tests.studies.inspection.rules import default_rule
 
@@ -238,9 +245,10 @@ def test_answers_that_contradict_each_other_are_not_served_as_one():
 
 
 def test_what_says_that_it_has_no_answer_is_not_served_as_one():
-    verdict = decide(scored(0.0, answer="I don’t know."), 0.9, 2, PROMISE)
-    assert (verdict.decision, verdict.firm) == (Decision.UNDECIDED, False)
-    assert "no answer" in verdict.reason
+    for rule, clusters in ((PROMISE, 2), (None, 1)):  # of several such, none counts as an answer
+        verdict = decide(scored(0.0, answer="I don’t know."), 0.9, clusters, rule)
+        assert (verdict.decision, verdict.firm) == (Decision.UNDECIDED, False)
+        assert verdict.reason == NO_ANSWER
 
 
 # ------------------------------------------------------- a single answer, and others told
