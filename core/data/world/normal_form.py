@@ -14,7 +14,7 @@ _MARKUP = re.compile(
 )
 # Before a digit or behind it these count: "the square root of -144", "8%", "19.84".
 _COUNTING = re.compile(
-    r"(?<!\w)[-‒–—−➖+±√~](?=\s?\d|\w)|[×÷*^<>$€£+](?=\s?\d)|(?<=\d)(?:[%!°²³^]|[.,/](?=\d))|≠|¬"
+    r"(?<!\w)[-‒–—−➖⁻₋+±√∛∜~](?=\s?\d|\w)|[×÷*^<>$€£+](?=\s?\d)|(?<=\d)(?:[%!°²³^]|[.,/](?=\d))|≠|¬"
 )
 _APOSTROPHES = "'’‘ʼ´`"
 _SIGNS = string.punctuation.translate(str.maketrans(dict.fromkeys(_APOSTROPHES, None)))

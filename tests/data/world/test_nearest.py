@@ -414,6 +414,8 @@ OTHERS = (
         ("capital of zorvania", OTHERS[3]),
         ("What is the square root of -144?", None),
         ("What is the square root of –144?", None),
+        ("What is the square root of ⁻144?", None),
+        ("What is the square root of ∛144?", None),
         ("how many zeros are in a milion", OTHERS[5]),
         ("how many zeros are in a billion", None),
         ("what is tofu made from in tofu", None),
