@@ -4,6 +4,7 @@ import re
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.server import at_rest, inspected, unfold
 
@@ -11,7 +12,10 @@ pytestmark = pytest.mark.browser
 
 A4 = (595, 842)  # points
 PRINTED = {"width": 703, "height": 1032}  # CSS pixels between margins of 12 mm
-HIDDEN = ".stTopNavLink, header, .stPopover, .stButton, .stDownloadButton, .stFileUploader"
+HIDDEN = (
+    ".stTopNavLink, header, .stDownloadButton, .stFileUploader, "
+    ":is(.stPopover, .stButton):not(.st-key-picker *, [class*=st-key-policy_badge] *)"
+)
 # What a sheet must not end in the middle of: how wide and how high it is, and whether it may break.
 WHOLE = """() => [...document.querySelectorAll(
     ".stVegaLiteChart, .stDataFrame, .stBidiComponent, .st-key-verdict, .stText")]
@@ -64,6 +68,8 @@ def test_an_inspection_prints_whole_on_a4_with_the_verdict_first(address, open_p
         assert right <= PRINTED["width"] and height < PRINTED["height"], name
         assert breaks == "avoid", name
     assert page.locator(HIDDEN).evaluate_all(SEEN) == []
+    for whose in ("Model: embedded", "≤ 5% wrong overall, 90% sure"):  # on paper, too
+        expect(page.locator(".st-key-chips").get_by_text(whose)).to_be_visible()
     folds = "[...document.querySelectorAll('details')].filter((f) => f.checkVisibility())"
     assert page.evaluate(f"{folds}.map((fold) => fold.open)") == [True]
     ink = page.locator(".st-key-truth span").first.evaluate(
