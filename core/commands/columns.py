@@ -19,10 +19,12 @@ COLUMNS: Final[Mapping[str, str]] = {
 columns = with_options(
     *(click.option(f"--{name}", help=about, metavar="TEXT") for name, about in COLUMNS.items())
 )
-on_malformed = click.option(
+skips = click.option(
     "--on-malformed",
+    "skips",
     type=click.Choice(["refuse", "skip"]),
     default="refuse",
+    callback=lambda _context, _option, value: value == "skip",
     show_default=True,
     help="Stop at a row that cannot be used, or leave it out. Either names its line.",
 )

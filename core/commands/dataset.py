@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from core.codec import count_of
-from core.commands.columns import COLUMNS, columns, on_malformed
+from core.commands.columns import COLUMNS, columns, skips
 from core.commands.files import FilesFirst, Input, Output, with_options
 from core.commands.model import tell
 from core.data.datasets.draw import draw
 from core.data.datasets.natural_questions import read_ambigqa, read_nq_open
-from core.data.datasets.questions import MalformedRowError, OnMalformed, Question, write_questions
+from core.data.datasets.questions import MalformedRowError, Question, write_questions
 from core.data.datasets.summary import MOST_LEFT_OUT, DatasetSummary, omissions
 from core.data.datasets.tables import QuestionFile
 from core.data.datasets.triviaqa import Improper, read_triviaqa
@@ -71,7 +71,7 @@ def dataset() -> None:
 @dataset.command(help="TriviaQA: an official JSON file, or EVOUNA's TQ.json.")
 @FILE
 @_writes
-@on_malformed
+@skips
 @click.option(
     "--improper",
     type=click.Choice(["drop", "keep"]),
@@ -80,10 +80,12 @@ def dataset() -> None:
     help="What becomes of EVOUNA's rows that are marked improper; kept ones have a source of "
     "their own.",
 )
-def triviaqa(file: Path, on_malformed: OnMalformed, improper: Improper, **writing: Any) -> None:
+def triviaqa(file: Path, skips: bool, improper: Improper, **writing: Any) -> None:
     """Write the questions of TriviaQA."""
     notes = _Notes()
-    reader = read_triviaqa(file, on_malformed, notes.skip, improper=improper, dropped=notes.drop)
+    reader = read_triviaqa(
+        file, notes.skip if skips else None, improper=improper, dropped=notes.drop
+    )
     _write(reader, notes, **writing)
 
 
@@ -93,10 +95,10 @@ def _of_file(name: str, title: str, read: Callable[..., Iterator[Question]]) -> 
     @dataset.command(name, help=title)
     @FILE
     @_writes
-    @on_malformed
-    def command(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
+    @skips
+    def command(file: Path, skips: bool, **writing: Any) -> None:
         notes = _Notes()
-        _write(read(file, on_malformed, notes.skip), notes, **writing)
+        _write(read(file, notes.skip if skips else None), notes, **writing)
 
 
 _of_file("ambigqa", "AmbigQA: a JSON file of AmbigNQ, light or full.", read_ambigqa)
@@ -107,12 +109,12 @@ _of_file("nq_open", "NQ-Open: a file of JSON lines.", read_nq_open)
 @FILE
 @_writes
 @columns
-@on_malformed
-def file(file: Path, on_malformed: OnMalformed, **options: Any) -> None:
+@skips
+def file(file: Path, skips: bool, **options: Any) -> None:
     """Write the questions of anybody's file."""
     roles = {name: options.pop(name) for name in COLUMNS}
     questions, notes = QuestionFile(file, **roles), _Notes()
-    _write(questions.questions(on_malformed, notes.skip), notes, questions.meaning, **options)
+    _write(questions.questions(notes.skip if skips else None), notes, questions.meaning, **options)
 
 
 @dataset.command(help="The world of the embedded model: a question for each fact.")

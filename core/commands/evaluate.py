@@ -14,7 +14,7 @@ import click
 from core.abstention import metrics
 from core.abstention.intervals import Interval
 from core.codec import count_of, encode, finite, list_of
-from core.commands.columns import COLUMNS, columns, on_malformed
+from core.commands.columns import COLUMNS, columns, skips
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, Range, write
 from core.commands.ledger import ledger
@@ -87,7 +87,7 @@ READS = {
 @asks
 @reads
 @engines
-@on_malformed
+@skips
 @click.option("--retry-failed", is_flag=True, help="Ask questions that failed before once more.")
 @click.option("--yes", is_flag=True, help="Agree to what a service may cost.")
 @click.option(
@@ -247,11 +247,11 @@ def _survey(path: Path, arguments: dict[str, Any]) -> Questions:
     file = QuestionFile(
         path, path.stem, **{name: arguments[name] for name in (*COLUMNS, "context")}
     )
-    read = partial(file.questions, arguments["on_malformed"])
-    questions = survey(path.name, partial(read, problems.append), file.meaning)
+    read = partial(file.questions, problems.append if arguments["skips"] else None)
+    questions = survey(path.name, read, file.meaning)
     malformed = questions.malformed + len(problems)
     reading = (*questions.reading, *omissions(problems, malformed))
-    return replace(questions, read=read, reading=reading, malformed=malformed)
+    return replace(questions, reading=reading, malformed=malformed)
 
 
 def _agree() -> None:

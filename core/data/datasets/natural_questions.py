@@ -5,38 +5,25 @@ the short questions and answers, as JSON lines.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.data.datasets.files import array
-from core.data.datasets.questions import (
-    OnMalformed,
-    Question,
-    ignore,
-    question_of,
-    questions_from,
-    read_questions,
-)
+from core.data.datasets.questions import Question, Tell, question_of, questions_from, read_questions
 
 SINGLE, MULTIPLE = "ambigqa single", "ambigqa multiple"
 
 
-def read_ambigqa(
-    path: str | os.PathLike[str],
-    on_malformed: OnMalformed = "refuse",
-    tell: Callable[[str], object] = ignore,
-) -> Iterator[Question]:
+def read_ambigqa(path: str | os.PathLike[str], tell: Tell = None) -> Iterator[Question]:
     """Yield the questions of a file of AmbigNQ, light or full.
 
     Whatever any annotator gave as an answer, to any reading of the question, is right. Lists that
     share a name hold the names of one answer. The source is `MULTIPLE` where an annotator saw
     several readings.
 
-    `path, on_malformed, tell`: as of `core.data.datasets.questions.read_questions`.
-
-    Raises `UploadError` as of `core.data.datasets.questions.read_questions`.
+    The rest, and what it raises, is as of `core.data.datasets.questions.read_questions`.
     """
-    return questions_from(array(path), ambigqa_question, on_malformed, tell)
+    return questions_from(array(path), ambigqa_question, tell)
 
 
 def ambigqa_question(item: Mapping[str, Any], _: int) -> Question:
@@ -102,17 +89,11 @@ def _key(name: str) -> str:
 SOURCE = "nq_open"
 
 
-def read_nq_open(
-    path: str | os.PathLike[str],
-    on_malformed: OnMalformed = "refuse",
-    tell: Callable[[str], object] = ignore,
-) -> Iterator[Question]:
+def read_nq_open(path: str | os.PathLike[str], tell: Tell = None) -> Iterator[Question]:
     """Yield the questions of a file of NQ-Open.
 
     The file does not say which of its answers are names of the same: each is one of its own.
 
-    `path, on_malformed, tell`: as of `core.data.datasets.questions.read_questions`.
-
-    Raises `UploadError` as of `core.data.datasets.questions.read_questions`.
+    The rest, and what it raises, is as of `core.data.datasets.questions.read_questions`.
     """
-    return read_questions(path, on_malformed, tell, source=SOURCE, prefix=f"{SOURCE}:")
+    return read_questions(path, tell, source=SOURCE, prefix=f"{SOURCE}:")

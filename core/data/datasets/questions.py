@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from core.codec import encode, is_writable, one_line
 from core.data.datasets.files import lines, object_of
@@ -21,7 +21,9 @@ from core.outputs import replacing
 
 T = TypeVar("T")
 
-OnMalformed = Literal["refuse", "skip"]
+#: Gets a sentence about each row that cannot be used and is left out; without it, such a row ends
+#: the reading.
+Tell = Callable[[str], object] | None
 
 MAX_QUESTIONS = 2_000_000  # their ids are held in memory, as none may appear twice
 MAX_TEXT = 10_000  # characters of a question, or of a name of an answer
@@ -55,7 +57,7 @@ class Question:
 
 
 class MalformedRowError(UploadError):
-    """A row that cannot be used, by its line: the others can be read with "skip"."""
+    """A row that cannot be used, by its line."""
 
 
 def write_questions(
@@ -115,17 +117,8 @@ def places(unit: str) -> Callable[[int], str]:
     return place
 
 
-def ignore(_: str) -> None:
-    """Say nothing of a row that is left out."""
-
-
 def read_questions(
-    path: str | os.PathLike[str],
-    on_malformed: OnMalformed = "refuse",
-    tell: Callable[[str], object] = ignore,
-    *,
-    source: str = "",
-    prefix: str = "line ",
+    path: str | os.PathLike[str], tell: Tell = None, *, source: str = "", prefix: str = "line "
 ) -> Iterator[Question]:
     """Read questions from JSON lines, one at a time.
 
@@ -133,11 +126,9 @@ def read_questions(
     "answer", "aliases" and such. The answers may be a flat list of texts, each an answer of its
     own, or one text; an empty list says that no answer is right.
 
-    Raises `MalformedRowError` when a row cannot be used: with its line; `UploadError` when the file
-    cannot be read, or has no question.
+    Raises `MalformedRowError`, with its line, when a row cannot be used and nobody is told of it;
+    `UploadError` when the file cannot be read, or has no question.
 
-    `on_malformed`: whether a row that cannot be used ends the reading, or is left out.
-    `tell`: gets a sentence about each row that is left out.
     `source`: of rows that name none.
     `prefix`: with the number of its line, the id of a row that has none.
     """
@@ -145,14 +136,13 @@ def read_questions(
     def make(line: bytes, number: int) -> Question:
         return question_in(object_of(line, number), f"{prefix}{number}", source)
 
-    return questions_from(lines(path), make, on_malformed, tell)
+    return questions_from(lines(path), make, tell)
 
 
 def questions_from(
     rows: Iterable[tuple[int, T]],
     make: Callable[[T, int], Question | None],
-    on_malformed: OnMalformed = "refuse",
-    tell: Callable[[str], object] = ignore,
+    tell: Tell = None,
     *,
     unit: str = "Line",
 ) -> Iterator[Question]:
@@ -162,7 +152,7 @@ def questions_from(
     None for one that is left out on purpose; a `ValueError` of it says what is wrong with the row.
     See `read_questions` for the rest.
 
-    Raises `MalformedRowError` when a row cannot be used, and `on_malformed` is not "skip";
+    Raises `MalformedRowError` when a row cannot be used and nobody is told;
     `UploadError` when there is no question, or there are more than `MAX_QUESTIONS`.
     """
     ids: set[str] = set()
@@ -177,7 +167,7 @@ def questions_from(
             # The errors of a parser name the line themselves.
             named = isinstance(error, UploadError)
             problem = str(error) if named else f"{unit} {number}: {error}"
-            if on_malformed != "skip":
+            if tell is None:
                 raise MalformedRowError(problem) from error
             tell(problem)
             continue

@@ -5,7 +5,7 @@ was uploaded has become a table by then, whose cells hold lists and objects as J
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,8 @@ from core.data.datasets.answer_key import NO_QUESTIONS, AnswerKey, Cells, answer
 from core.data.datasets.files import array, beginning, lines, object_of
 from core.data.datasets.questions import (
     IDS,
-    OnMalformed,
     Question,
-    ignore,
+    Tell,
     is_own,
     places,
     question_in,
@@ -71,23 +70,19 @@ class QuestionFile:
             raise UploadError(NO_QUESTIONS)
         self.meaning = (*self._upload.notes, *self._key.sentences)
 
-    def questions(
-        self, on_malformed: OnMalformed = "refuse", tell: Callable[[str], object] = ignore
-    ) -> Iterator[Question]:
-        """Yield the questions; arguments as of `core.data.datasets.questions.read_questions`."""
+    def questions(self, tell: Tell = None) -> Iterator[Question]:
+        """Yield the questions; the rest is as of `core.data.datasets.questions.read_questions`."""
         path, source = self._path, self._source
         if self._upload is not None:
-            return uploaded_questions(
-                self._upload, on_malformed, tell, key=self._key, source=source
-            )
+            return uploaded_questions(self._upload, tell, key=self._key, source=source)
         if not self._is_array:
-            return read_questions(path, on_malformed, tell, source=source)
+            return read_questions(path, tell, source=source)
         place_of = places("line")
 
         def make(row: dict[str, Any], line: int) -> Question:
             return question_in(row, place_of(line), source)
 
-        return questions_from(array(path), make, on_malformed, tell)
+        return questions_from(array(path), make, tell)
 
 
 def _is_own(path: str | os.PathLike[str]) -> bool:
@@ -113,12 +108,7 @@ def holds_questions(upload: Upload) -> bool:
 
 
 def uploaded_questions(
-    upload: Upload,
-    on_malformed: OnMalformed = "refuse",
-    tell: Callable[[str], object] = ignore,
-    *,
-    key: AnswerKey | None = None,
-    source: str = "",
+    upload: Upload, tell: Tell = None, *, key: AnswerKey | None = None, source: str = ""
 ) -> Iterator[Question]:
     """Yield the questions of an upload; of EVOUNA, rows that are marked improper are left out.
 
@@ -144,4 +134,4 @@ def uploaded_questions(
         dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)
     )
     numbered = zip(upload.lines.tolist(), enumerate(rows, 1), strict=True)
-    return questions_from(numbered, make, on_malformed, tell, unit=upload.unit.capitalize())
+    return questions_from(numbered, make, tell, unit=upload.unit.capitalize())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from core.data.datasets.files import array, beginning
-from core.data.datasets.questions import OnMalformed, Question, ignore, question_of, questions_from
+from core.data.datasets.questions import Question, Tell, question_of, questions_from
 
 Improper = Literal["drop", "keep"]
 
@@ -19,8 +19,7 @@ IMPROPER = f"{SOURCE} improper"
 
 def read_triviaqa(
     path: str | os.PathLike[str],
-    on_malformed: OnMalformed = "refuse",
-    tell: Callable[[str], object] = ignore,
+    tell: Tell = None,
     *,
     improper: Improper = "drop",
     dropped: Callable[[], object] = lambda: None,
@@ -35,7 +34,7 @@ def read_triviaqa(
     The rest, and what it raises, is as of `core.data.datasets.questions.read_questions`.
     """
     if beginning(path, 1000).startswith(b"{"):
-        yield from questions_from(array(path, "Data"), official_question, on_malformed, tell)
+        yield from questions_from(array(path, "Data"), official_question, tell)
         return
 
     def convert(row: tuple[int, dict[str, Any]], _: int) -> Question | None:
@@ -46,7 +45,7 @@ def read_triviaqa(
         return question
 
     rows = ((line, (number, item)) for number, (line, item) in enumerate(array(path), 1))
-    yield from questions_from(rows, convert, on_malformed, tell)
+    yield from questions_from(rows, convert, tell)
 
 
 def judged_question(item: Mapping[str, Any], number: int, improper: Improper) -> Question | None:

@@ -54,7 +54,9 @@ def rows_of_questions(upload: Upload) -> Upload | None:
     if model is None:
         return None
     try:
-        sample = draw_of_file(upload, "skip", most=MOST, place=f"calibration_{upload.sha256[:16]}")
+        sample = draw_of_file(
+            upload, skips=True, most=MOST, place=f"calibration_{upload.sha256[:16]}"
+        )
     except UploadError as error:
         problem(str(error))
         return None

@@ -10,7 +10,7 @@ import streamlit as st
 from core.codec import count_of
 from core.data.datasets.answer_key import NO_GROUP, NO_QUESTIONS, OWN_READER, AnswerKey, answer_key
 from core.data.datasets.draw import draw
-from core.data.datasets.questions import OnMalformed, Question
+from core.data.datasets.questions import Question
 from core.data.datasets.summary import MOST_LEFT_OUT, omissions
 from core.data.datasets.tables import uploaded_questions
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
@@ -132,11 +132,11 @@ def _of_a_file() -> QuestionSample | None:
         persist_state="session",
         help="Otherwise the first such row is named, and nothing is asked.",
     )
-    return draw_of_file(upload, "skip" if skip else "refuse")
+    return draw_of_file(upload, skips=skip)
 
 
 def draw_of_file(
-    upload: Upload, on_malformed: OnMalformed, *, most: int = FIRST, place: str = "evaluation"
+    upload: Upload, *, skips: bool, most: int = FIRST, place: str = "evaluation"
 ) -> QuestionSample | None:
     """Let the person draw of the questions in a file; None while many are on their way.
 
@@ -149,8 +149,8 @@ def draw_of_file(
         raise UploadError(NO_QUESTIONS)
     return _draw(
         upload.name,
-        lambda tell: uploaded_questions(upload, on_malformed, tell, key=key),
-        (upload.name, upload.sha256, on_malformed, key),
+        lambda tell: uploaded_questions(upload, tell if skips else None, key=key),
+        (upload.name, upload.sha256, skips, key),
         meaning=(*upload.notes, *key.sentences),
         large=is_long(upload),
         first=most,

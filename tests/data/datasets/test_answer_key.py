@@ -52,7 +52,7 @@ def test_a_context_is_read_where_somebody_names_it_and_may_not_be_missing():
         "Columns not used: none.",
     )
     problems = []
-    (question,) = uploaded_questions(upload, "skip", problems.append, key=key)
+    (question,) = uploaded_questions(upload, problems.append, key=key)
     assert question.context == "C." and "there is nothing in “context”" in problems[0]
     with pytest.raises(UploadError, match="no column “passage”"):
         answer_key(upload, context="passage")
@@ -72,7 +72,7 @@ def test_texts_of_json_are_not_divided():
 def right_of(*rows):
     """The first name of each right answer, and why rows are left out."""
     problems = []
-    questions = uploaded_questions(parse(lines(*rows), "x"), "skip", problems.append)
+    questions = uploaded_questions(parse(lines(*rows), "x"), problems.append)
     return [question.answers[0][0] for question in questions], problems
 
 
@@ -124,7 +124,7 @@ def test_of_what_is_expected_only_what_names_an_answer_is_one():
         "python: len(output) > 2": None,
     }
     rows = [{"question": f"Q{n}?", "expected": cell} for n, cell in enumerate(expected)]
-    asked = uploaded_questions(parse(lines(*rows), "x"), on_malformed="skip")
+    asked = uploaded_questions(parse(lines(*rows), "x"), tell=print)
     assert [q.answers[0][0] for q in asked] == [text for text in expected.values() if text]
 
 

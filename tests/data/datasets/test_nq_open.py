@@ -13,7 +13,7 @@ def test_a_line_is_a_question(tmp_path):
     path = tmp_path / "dev.jsonl"
     path.write_text('{"question": "who", "answer": ["A", "B"]}\n{"question": "x"}\n')
     told = []
-    assert list(read_nq_open(path, "skip", told.append)) == [
+    assert list(read_nq_open(path, told.append)) == [
         Question("nq_open:1", "who", (("A",), ("B",)), "nq_open")
     ]
     assert told == ["Line 2: there is no right answer."]

@@ -124,7 +124,7 @@ def test_malformed_rows_are_named_by_their_lines(tmp_path):
     with pytest.raises(MalformedRowError, match=r"^Line 4: there is no question\.$"):
         list(read_file(path))
     told = []
-    assert [q.id for q in read_file(path, "skip", told.append)] == ["1", "5"]
+    assert [q.id for q in read_file(path, told.append)] == ["1", "5"]
     assert told == [
         "Line 4: there is no question.",
         "Line 5: there is no right answer.",
@@ -136,14 +136,14 @@ def test_rows_of_parquet_are_named_by_their_numbers(tmp_path):
     frame = pd.DataFrame({"question": ["Q?", ""], "answer": [["A"], ["B"]]})
     frame.to_parquet(tmp_path / "q.parquet")
     told = []
-    assert [q.id for q in read_file(tmp_path / "q.parquet", "skip", told.append)] == ["row 1"]
+    assert [q.id for q in read_file(tmp_path / "q.parquet", told.append)] == ["row 1"]
     assert told == ["Row 2: there is no question."]
 
 
 def test_malformed_objects_of_an_array_are_named_by_their_lines(tmp_path):
     path = file(tmp_path, "q.json", json.dumps([ROWS[0], {"question": "Q?"}], indent=0))
     told = []
-    assert [q.id for q in read_file(path, "skip", told.append)] == ["a"]
+    assert [q.id for q in read_file(path, told.append)] == ["a"]
     assert [sentence.partition(": ")[2] for sentence in told] == ["there is no right answer."]
     line = path.read_text().split("\n").index('"question": "Q?"')  # the line before it, from 1
     assert told[0].startswith(f"Line {line}:")

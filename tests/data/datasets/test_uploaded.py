@@ -83,7 +83,7 @@ def test_a_row_that_is_damaged_is_named_and_left_out_where_that_is_wanted():
     with pytest.raises(UploadError, match=r"Line \d+: a cell that should hold JSON does not\."):
         list(uploaded_questions(upload))
     told = []
-    assert [q.id for q in uploaded_questions(upload, "skip", told.append)] == ["7"]
+    assert [q.id for q in uploaded_questions(upload, told.append)] == ["7"]
     assert len(told) == 1
 
 
