@@ -350,7 +350,8 @@ def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:
             f"{info.symbol:>10}  {_value(inspection, name):>9}  {info.unit:<11} {info.title}"
             for name, info in SCORES.items()
         ),
-        f"{'mass':>10}  {inspection.sampled_mass:9.4f}  {'probability':<11} Sampled mass",
+        f"{'mass':>10}  {inspection.sampled_mass:9.4f}  {'probability':<11} Sampled mass"
+        + words.by_draws(inspection),
         *filter(None, [words.likely(inspection), inspection.origin]),
         f"Estimator: {inspection.recording.estimator.value}.",
         *(["", *_answer_lines(inspection)] if quotes else []),

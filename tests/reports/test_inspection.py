@@ -131,7 +131,12 @@ def test_models_that_can_do_less_have_a_report_too(abilities, monkeypatch):
     monkeypatch.setattr(recorder, "SECONDS", 4)
     model = Limited(copies(6, 0.5), **abilities)
     seen = run(usual_request(QUERY, model.capabilities), model)
-    assert columns(read(report(seen)).tables["Scores"])["value"] == score_table(seen)["value"]
+    found = read(report(seen))
+    assert columns(found.tables["Scores"])["value"] == score_table(seen)["value"]
+    estimated = f"probability, as {seen.recording.request.samples} draws estimate it."
+    assert any(estimated in text for text in found.texts) is (
+        "own_log_likelihoods" not in abilities
+    )
 
 
 def test_compared_answers_have_a_report_too():

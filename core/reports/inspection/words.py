@@ -457,6 +457,12 @@ def likelihoods(inspection: Inspection) -> str:
     return "ln of the share of samples" if counted else "log-likelihood (nats)"
 
 
+def by_draws(inspection: Inspection) -> str:
+    """Return by what the sampled mass is estimated; "" where the model says it."""
+    counted = inspection.recording.estimator is Estimator.COUNTED
+    return f", as {inspection.recording.request.samples} draws estimate it" if counted else ""
+
+
 def truth(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
     """Return whether the verdict was good and what is true; then how often training showed it."""
     deciding = inspection.verdict.score
