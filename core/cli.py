@@ -38,7 +38,7 @@ from core.data.tabular.uploads import UploadError
 from core.guard import policy_in, settings_of
 from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.errors import ModelError
-from core.reports.amplification.words import remarks, verdict
+from core.reports.amplification.words import in_words, remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
 from core.reports.amplification.words import to_json as curves_to_json
 from core.reports.inspection import words
@@ -323,7 +323,7 @@ def amplify(
 
 def _curve(amplification: Amplification) -> str:
     points = serialise_curves.to_table([amplification], texts=False)
-    return "\n".join([verdict(amplification), *remarks([amplification]), "", *table(points)])
+    return "\n".join([*in_words(amplification), *remarks([amplification]), "", *table(points)])
 
 
 def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:

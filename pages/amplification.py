@@ -19,7 +19,7 @@ def page() -> None:
     """
     page_header(
         "What does repeating an answer do?",
-        "Repeat an answer: **what is half known gives way before what is known.**",
+        "Told another answer, **what is known stands, what is half known gives way.**",
         decides=False,
     )
     if result := saved_result.open_result("amplification"):

@@ -903,21 +903,22 @@ def test_a_curve_in_words_by_hand(table):
     first = falling(12)
     rows = [first[:2], 0.2 * first[:2] + [0, 0.8]]
     lines = told("--repetitions", "0,1").stdout.splitlines()
-    assert lines[:2] == [
+    assert lines[:3] == [
+        "A reason not to believe “answer0”: it gives way, as what is half known does.",
         "“answer1” overtakes at 1 repetition: “answer0” keeps "
-        f"{rows[1][0] / rows[1].sum():.1%} of the two answers’ probability.",
+        f"{rows[1][0] / rows[1].sum():.1%} of the two.",
         "",
     ]
-    assert re.split(r" {2,}", lines[2].strip()) == [
+    assert re.split(r" {2,}", lines[3].strip()) == [
         "Repetitions",
         "ln P(answer to test), nats",
         "ln P(answer to repeat), nats",
         "P(answer to test) of the two",
     ]
-    for t, (line, (a, b)) in enumerate(zip(lines[3:], rows, strict=True)):
+    for t, (line, (a, b)) in enumerate(zip(lines[4:], rows, strict=True)):
         numbers = (math.log(a), math.log(b), a / (a + b))
         assert line.split() == [str(t), *(f"{n:.4g}".replace("-", "−") for n in numbers)]
-        assert len(line) == len(lines[2])
+        assert len(line) == len(lines[3])
 
 
 def test_a_curve_can_be_written_as_a_report(table, tmp_path):

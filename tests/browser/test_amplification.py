@@ -151,8 +151,8 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     most.fill("60")
     most.press("Enter")
     expect(verdict(page)).to_contain_text("60 repetitions")
-    page.get_by_role("radio", name="linear").click()
-    page.wait_for_url(re.compile("scale=linear"))
+    page.get_by_role("radio", name="even").click()
+    page.wait_for_url(re.compile("scale=even"))
     at_rest(page)
     for number in (CURVES, PROBABILITIES):
         expect(drawn(page, number).get_by_text("40", exact=True)).to_be_visible()
@@ -165,7 +165,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     again = open_page(page.url)  # as a colleague opens it
     expect(verdict(again)).to_have_text(said)
     expect(listed(again)).to_have_text(lines)
-    expect(again.get_by_role("radio", name="linear")).to_be_checked()
+    expect(again.get_by_role("radio", name="even")).to_be_checked()
     at_rest(again)
     assert parse_qs(urlparse(again.url).query) == given
 
@@ -183,7 +183,7 @@ def test_from_an_inspection_to_its_curve_and_back_from_another_page(address, ope
     enter(page, "Question", FIRST.query)
     shows(page, FIRST)
     enter(page, "Answer to repeat", "Nobody")
-    expect(verdict(page)).to_contain_text("of the two answers")
+    expect(verdict(page)).to_contain_text("of the two.")
     expect(listed(page).first).to_contain_text("Nobody")
     at_rest(page)
     go_to(page, "Home")

@@ -1,7 +1,7 @@
 """Charts of amplification: what becomes of an answer as another one is repeated.
 
-A colour says what happens: blue is the right answer, or that it stays, orange the repeated one, or
-that it takes over, grey that both are alive.
+A colour says what becomes of the answer to test: blue that it stands, orange that it gives way,
+grey that both are alive. Both probabilities have those of a model's own and of a told answer.
 """
 
 import math
@@ -20,14 +20,13 @@ from core.charts.theme import (
     Chart,
     Palette,
     contrast,
-    of_band,
     repetitions,
     share,
     theme,
 )
 from core.codec import one_line
 from core.studies.amplification.curve import Amplification, Case, Point
-from core.studies.amplification.fate import ALIVE, Fate, last_fate, quartiles
+from core.studies.amplification.fate import ALIVE, Fate, fate, last_fate, quartiles
 
 SCALES = ("linear", "log")
 MOST_CURVES = 7  # on one page
@@ -53,14 +52,12 @@ LONGEST_END = 17
 _LETTER = 7  # pixels of a letter of a name, at most
 # Where a curve ends is its fate, in the words of its colours.
 MEANINGS = {
-    Fate.STAYS: f"ends above {ALIVE[1]:.0%} (4 : 1): leads",
-    Fate.ALIVE: "ends between: both alive",
-    Fate.GIVES_WAY: f"ends below {ALIVE[0]:.0%} (1 : 4): gives way",
+    Fate.STAYS: f"stands: ends above {ALIVE[1]:.0%}",
+    Fate.ALIVE: "both alive: ends between",
+    Fate.GIVES_WAY: f"gives way: ends below {ALIVE[0]:.0%}",
 }
-# A telephone has room for neither how that is counted nor where.
-ON_A_PHONE = alt.ExprRef(
-    "width < 450 ? replace(replace(datum.is, / \\(.*\\)/, ''), 'ends ', '') : datum.is"
-)
+# A telephone has no room for where that is.
+ON_A_PHONE = alt.ExprRef("width < 450 ? split(datum.is, ':')[0] : datum.is")
 VALUES = (0, ALIVE[0], 0.5, ALIVE[1], 1)  # of an axis of shares
 TITLE_WIDTH = 22  # characters a line: what a fifth of the page has room for
 # One below the other, so that a telephone shows them.
@@ -260,7 +257,8 @@ def small(
     layers = _fates([amplification], x, palette)
     for dash, curve in beside.items():
         other = _points(curve).encode(x=x, y=y)
-        layers.append(other.mark_line(color=palette.muted, size=1.5, strokeDash=DASHES[dash]))
+        colour = _colours(palette)[last_fate(curve)]
+        layers.append(other.mark_line(color=colour, size=1.5, strokeDash=DASHES[dash]))
     colour = _colours(palette)[last_fate(amplification)]
     base = _points(amplification)
     line = base.mark_line(
@@ -282,16 +280,18 @@ def _points(amplification: Amplification) -> alt.Chart:
 def bands(by_band: Mapping[str, Sequence[Amplification]], palette: Palette) -> Chart:
     """The medians of all bands, each named at its end."""
     summaries = {band: _summary(several) for band, several in by_band.items()}
-    data = pd.concat([one.assign(band=band) for band, one in summaries.items()])
+    ends = [
+        (band, one["median"].iloc[-1], fate(one["median"].iloc[-1]).value)
+        for band, one in summaries.items()
+    ]
+    data = pd.concat([summaries[band].assign(band=band, fate=end) for band, _, end in ends])
     every = [one for several in by_band.values() for one in several]
     x = _repetitions(every, "log", room=ROOM)
     y = alt.Y("median:Q", **share(None, values=VALUES))
-    colour = contrast(
-        alt.Color, "band:N", {band: of_band(band, palette) for band in by_band}, legend=None
+    colour, base = _fate(palette), alt.Chart(data).encode(x=x)
+    lines = base.mark_line(size=3.5, point=_marks(every, size=45)).encode(
+        y=y, color=colour, detail=alt.Detail("band:N")
     )
-    base = alt.Chart(data).encode(x=x)
-    lines = base.mark_line(size=3.5, point=_marks(every, size=45)).encode(y=y, color=colour)
-    ends = [(band, one["median"].iloc[-1], band) for band, one in summaries.items()]
     layers = [
         *_fates(every, x, palette, named=True),
         lines,
@@ -301,7 +301,7 @@ def bands(by_band: Mapping[str, Sequence[Amplification]], palette: Palette) -> C
     return theme(alt.layer(*layers).properties(height=LARGE), palette)
 
 
-def band(name: str, title: str, series: Sequence[Amplification], palette: Palette) -> Chart:
+def band(title: str, series: Sequence[Amplification], palette: Palette) -> Chart:
     """Several questions' curves: each one thin, their quartiles a band, the median on top."""
     each = pd.DataFrame(
         [
@@ -310,10 +310,11 @@ def band(name: str, title: str, series: Sequence[Amplification], palette: Palett
             for p in a.points
         ]
     )
-    colour = of_band(name, palette)
+    summary = _summary(series)
+    colour = _colours(palette)[fate(summary["median"].iloc[-1])]
     x = _repetitions(series, "log", ticks=POWERS)
     y = alt.Y("share:Q", **share(None, values=[0, 0.5, 1]))
-    base, median = alt.Chart(_summary(series)).encode(x=x), alt.Y("median:Q", title=None)
+    base, median = alt.Chart(summary).encode(x=x), alt.Y("median:Q", title=None)
     thin = alt.Chart(each).mark_line(color=colour, size=1, opacity=0.45)
     area = base.mark_area(color=colour, opacity=0.2)
     layers = [

@@ -11,16 +11,15 @@ from core.reports.amplification.words import (
     PROBABILITIES,
     RULE,
     SHARES,
-    meaning,
+    in_words,
     medians,
     percent_in_short,
     remarks,
-    truth,
     verdict,
 )
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.amplification import serialise
-from core.studies.amplification.curve import Amplification
+from core.studies.amplification.curve import Amplification, Point
 from core.studies.amplification.mechanism import PromptAttention
 from core.studies.costs import spending
 from core.uncertainty.attention import HeadRepetition
@@ -29,8 +28,8 @@ READING: Final = (
     "One answer is repeated in the prompt, ever more often, and the model is asked each time. The "
     "first curve is the probability of the answer to test, divided by that of it and the repeated "
     "one together.",
-    "What the model knows stays near 1, however often the prompt says otherwise. What it half "
-    "knows falls at once. Of many right answers, each keeps a share.",
+    "What the model knows stands near 1, however often the prompt says otherwise. What it half "
+    "knows gives way at once. Of many right answers, each keeps a share.",
     "Below one half, the repeated answer has overtaken. The second picture shows both "
     "probabilities by themselves, on a logarithmic axis.",
     RULE,
@@ -45,11 +44,12 @@ def report(curves: Sequence[Amplification], scale: str = "log") -> Report:
     """
     first = curves[0]
     times = min(2, first.points[-1].repetitions)
+    finding, *rest = in_words(first)
     return Report(
         kind="Amplification of an answer",
         title=first.case.query,
-        finding=verdict(first),
-        texts=[*filter(None, [meaning(first), truth(first)]), *remarks(curves)],
+        finding=finding,
+        texts=[*rest, *remarks(curves)],
         parts=[
             Part("The curves", names(curves), pictures(curves, scale), _tables(curves)),
             Part(
@@ -80,12 +80,13 @@ def answers(curve: Amplification) -> list[tuple[str, str]]:
     """
     case, first = curve.case, curve.points[0]
     return [
-        (text, "" if ln is None or first.repetitions else percent_in_short(math.exp(ln)))
-        for text, ln in (
-            (case.answer, first.log_likelihood_answer),
-            (case.repeated, first.log_likelihood_repeated),
-        )
+        (case.answer, _at_first(first, first.log_likelihood_answer)),
+        (case.repeated, _at_first(first, first.log_likelihood_repeated)),
     ]
+
+
+def _at_first(first: Point, ln: float | None) -> str:
+    return "" if ln is None or first.repetitions else f"{percent_in_short(math.exp(ln))} at first"
 
 
 def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:
@@ -126,7 +127,7 @@ def bands(by_band: Mapping[str, Sequence[Amplification]]) -> Picture:
 def band(name: str, curves: Sequence[Amplification]) -> Picture:
     """Return the picture of the curves of one band."""
     of = f"{name.capitalize()}, {len(curves)} question{'s' if len(curves) > 1 else ''}"
-    return Picture(name, _medians(of, curves), charts.band, (name, medians(curves)[0], curves))
+    return Picture(name, _medians(of, curves), charts.band, (medians(curves)[0], curves))
 
 
 def _medians(of: str, curves: Sequence[Amplification]) -> str:

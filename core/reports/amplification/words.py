@@ -17,10 +17,10 @@ from core.studies.inspection.counter_answers import contradicts
 from core.studies.inspection.taught_questions import taught_position
 
 RULE: Final = (
-    f"A blue curve ends above {ALIVE[1]:.0%}: the answer to test leads. An orange one ends below "
-    f"{ALIVE[0]:.0%}: the repeated answer does. A grey one ends between: both are alive."
+    f"A blue curve ends above {ALIVE[1]:.0%}, four times the other: the answer to test stands. An "
+    f"orange one ends below {ALIVE[0]:.0%}: it gives way. A grey one ends between: both are alive."
 )
-SHARES: Final = "Share of the answer against the repeated one"
+SHARES: Final = "The answer’s share of the two"
 PROBABILITIES: Final = "Both probabilities"
 FIRM: Final = 10  # repetitions that what is known has to stand at least
 HELD: Final = 0.5  # the probability that an answer must have of all, everywhere, to stand
@@ -33,12 +33,12 @@ _ORIGINS: Final = {  # of curves that are not exact
     f"{SAMPLES_A_POINT} a point, with a 95% interval.",
 }
 _FATES: Final = {
-    Fate.STAYS: "the right answer leads clearly",
+    Fate.STAYS: "the right answer stands",
     Fate.ALIVE: "both answers are alive",
-    Fate.GIVES_WAY: "the repeated answer leads clearly",
+    Fate.GIVES_WAY: "the right answer gives way",
 }
 
-_COURSES: Final = {Fate.STAYS: "leads", Fate.ALIVE: "both alive", Fate.GIVES_WAY: "gives way"}
+_COURSES: Final = {Fate.STAYS: "stands", Fate.ALIVE: "both alive", Fate.GIVES_WAY: "gives way"}
 
 
 def remarks(curves: Sequence[Amplification]) -> tuple[str, ...]:
@@ -75,6 +75,11 @@ def truth(curve: Amplification) -> str:
     return f"{judged}." if is_whole_truth else f"{judged}. {what_is_true(fact, ours=True)}"
 
 
+def in_words(curve: Amplification) -> list[str]:
+    """Return what a curve means, what repeating did, and what is true, as far as it is known."""
+    return [*filter(None, [meaning(curve), verdict(curve), truth(curve)])]
+
+
 def meaning(curve: Amplification) -> str:
     """Return what that says about the model; "" where the curve is too uncertain to say it."""
     return _meaning(curve)[0]
@@ -88,36 +93,38 @@ def _meaning(curve: Amplification) -> tuple[str, bool | None]:
     fates, before = _fates_at(last), [*map(_fates_at, curve.informative[:-1])]
     taught = taught_position(curve.case.query, curve.model)
     caution = untaught_words(taught) if taught and not taught.recognised else ""
+    ours, theirs = f"“{curve.case.answer}”", f"“{curve.case.repeated}”"
+    against, nothing = f"A reason not to believe {ours}", f"No reason to believe {ours}"
     if len(fates) > 1:  # its interval allows for another
         return "", None
     if Fate.GIVES_WAY in fates:
         if first.repetitions == 0 and _fates_at(first) == {Fate.GIVES_WAY}:
-            return "The model never held this answer: a reason not to believe it.", False
-        gives_way = f"“{curve.case.answer}” gives way"
-        half = f"{gives_way}, as what is half known does."
-        return f"{gives_way}. {caution}" if caution else half, False
+            return f"{against}: the model never held it.", False
+        how = f". {caution}" if caution else ", as what is half known does."
+        return f"{against}: it gives way{how}", False
     if {Fate.GIVES_WAY} in before:
-        back = "It gives way, and comes back: no reason to believe it."
+        back = f"{nothing}: it gives way, and comes back."
         return "" if before[0] == {Fate.GIVES_WAY} else back, None
     if Fate.ALIVE in fates:
-        both = "Both stay alive, as where several answers are right: by itself no reason to doubt "
-        return f"{both}either.", None
+        both = "both stay alive, as where several answers are right"
+        return f"By itself no reason to doubt {ours}: {both}.", None
     chances = [*map(curve.probability, curve.informative)]
     if None in chances or first.repetitions:  # nobody knows what it says besides, or by itself
         return "", None
     if any(chance < HELD for chance in chances if chance is not None):
-        outlasts = "It outlasts the repeated answer, but the model mostly says other words: "
-        return f"{outlasts}no reason to believe it.", None
+        outlasts = "it outlasts the other, but the model mostly says neither"
+        return f"{nothing}: {outlasts}.", None
     if any(each != {Fate.STAYS} for each in before):
         return "", None
     if caution:
         return caution, None
     if not contradicts(curve.case.repeated, curve.case.query, curve.case.answer):
-        pair = f"“{curve.case.repeated}” does not contradict “{curve.case.answer}”"
-        return f"{pair}: that it stands is no reason to believe it.", None
+        return f"{nothing}: it stands, but {theirs} does not contradict it.", None
     if last.repetitions < FIRM:
-        return f"It stands so far: {repetitions(last.repetitions)} cannot show more.", None
-    return "It stands, as what a model knows does: a reason to believe it, but no proof.", True
+        few = f"{repetitions(last.repetitions)} cannot show more"
+        return f"{nothing} yet: it stands so far, but {few}.", None
+    stands = f"it stands against {theirs}, as what is known does"
+    return f"A reason to believe {ours}, but no proof: {stands}.", True
 
 
 def _fates_at(point: Point) -> set[Fate]:
@@ -131,7 +138,7 @@ def _turn(curve: Amplification) -> str:
     times = [point.repetitions for point in curve.informative]
     last = curve.informative[-1]
     at = curve.crossing
-    keeps = f"{percent(last.normalised_probability or 0.0)} of the two answers’ probability"
+    keeps = f"{percent(last.normalised_probability or 0.0)} of the two"
     if at is None:
         return f"{theirs} does not overtake {_range(curve)}: {ours} keeps {keeps}."
     if at == times[0]:

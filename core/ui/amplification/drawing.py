@@ -27,7 +27,7 @@ from core.ui.folds import fold
 from core.ui.glossary import TERMS
 from core.ui.model import name_in_use
 
-HEADINGS = ("Question", "Answer to test (before repeating)", "Repeated answer (before repeating)")
+HEADINGS = ("Question", "Answer to test", "Repeated answer", "In the end")
 
 
 def answer(curve: Amplification) -> None:
@@ -69,9 +69,10 @@ def list_curves(
         for i, one in enumerate(amplifications):
             look = last_fate(one).name.lower()
             with st.container(key=f"curve_row_{i}_{look}"):
-                st.text("\n".join(filter(None, (f"{i + 1}. {one.case.query}", course(one)))))
+                st.text(f"{i + 1}. {one.case.query}")
                 for cell in document.answers(one):
-                    st.text("\n".join(filter(None, cell)))
+                    st.text(", ".join(filter(None, cell)))
+                st.text(course(one))
                 if not saved:
                     _change(i, one, case)
 

@@ -133,7 +133,7 @@ def _heads_of(band: Band, times: int) -> None:
     case = of_fact(chosen[question])
     st.text(
         f"“{case.repeated}” repeated {count_of(times, 'time')}, “{case.answer}” "
-        f"keeps {percent(share)} of the two answers’ probability."
+        f"keeps {percent(share)} of the two."
     )
     for which in (ON_QUESTION, ON_TOLD):
         st.markdown({ON_QUESTION: "On the question", ON_TOLD: "On the repeated answer"}[which])

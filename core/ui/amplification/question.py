@@ -24,10 +24,10 @@ def your_question() -> None:
         with st.container(width=180):
             most = form.most_repetitions()
         scale = st.segmented_control(
-            "Axis of repetitions",
+            "Steps of repetitions",
             SCALES,
             default="log",
-            format_func={"linear": "linear", "log": "log(1 + n)"}.__getitem__,
+            format_func={"linear": "even", "log": "first ones wide"}.__getitem__,
             key="scale",
             required=True,
             bind="query-params",

@@ -64,8 +64,8 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
     drawings |= {
         f"small, {name}": charts.small(found, {}, LIGHT) for name, found in STUDIES.items()
     }
-    drawings["band"] = charts.band("half known", "Title", [TURNS, STAYS, STAYS], LIGHT)
-    drawings["band of one"] = charts.band("by heart", "Title", [TURNS], LIGHT)
+    drawings["band"] = charts.band("Title", [TURNS, STAYS, STAYS], LIGHT)
+    drawings["band of one"] = charts.band("Title", [TURNS], LIGHT)
     drawings["bands"] = charts.bands(BANDS, LIGHT)
     drawings["captions"] = charts.curves(TURNS, "log", LIGHT, beside=[STAYS], captions=True)
     # Their models do not report likelihoods.
@@ -74,7 +74,7 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
     check({"curves": charts.curves(TURNS, "log", DARK)}, DARK)
     beside = charts.small(TURNS, {"dashed": ONE, "dotted": STAYS}, DARK)
     check({"small": beside, "bands": charts.bands(BANDS, DARK)}, DARK)
-    check({"band": charts.band("never seen", "Title", [TURNS], DARK)}, DARK)
+    check({"band": charts.band("Title", [TURNS], DARK)}, DARK)
 
 
 def legend_of(picture):
@@ -206,7 +206,7 @@ def test_the_nearest_point_is_told_wherever_the_pointer_is():
         charts.curves(EVERY, "log", LIGHT),
         charts.probabilities(TURNS, "log", LIGHT),
         charts.small(STAYS, {}, LIGHT),
-        charts.band("by heart", "Title", [STAYS], LIGHT),
+        charts.band("Title", [STAYS], LIGHT),
         charts.bands(BANDS, LIGHT),
     ):
         (near,) = spec_of(chart)["params"]
@@ -219,7 +219,7 @@ def test_the_edge_says_what_a_curve_that_ends_there_has_become():
     for chart in (
         charts.curves(TURNS, "log", LIGHT),
         charts.small(TURNS, {}, LIGHT),
-        charts.band("by heart", "Title", [TURNS], LIGHT),
+        charts.band("Title", [TURNS], LIGHT),
         charts.bands(BANDS, LIGHT),
     ):
         parts = rows_of(chart, "high")
@@ -228,9 +228,9 @@ def test_the_edge_says_what_a_curve_that_ends_there_has_become():
         assert {fate(part["high"]) for part in parts} == {Fate.STAYS, Fate.ALIVE}
     for chart in (charts.curves(TURNS, "log", LIGHT), charts.bands(BANDS, LIGHT)):
         assert set(charts.MEANINGS.values()) <= set(texts(drawn(chart.properties(width=600))))
-        on_a_phone = {"above 80%: leads", "between: both alive", "below 20%: gives way"}
+        on_a_phone = {"stands", "both alive", "gives way"}
         assert on_a_phone <= set(texts(drawn(chart.properties(width=330))))
-    assert charts.MEANINGS[Fate.GIVES_WAY] == "ends below 20% (1 : 4): gives way"
+    assert charts.MEANINGS[Fate.GIVES_WAY] == "gives way: ends below 20%"
     low, high = (share / (1 - share) for share in ALIVE)
     assert (low, high) == pytest.approx((1 / 4, 4))
 
@@ -373,7 +373,7 @@ def test_a_small_chart_is_the_same_curve_coloured_by_what_happens(found, colour)
 
 def test_a_band_has_every_curve_and_their_quartiles():
     found = [TURNS, STAYS, amplify(FRUIT, Turning(0.5, 0.2)), amplify(FRUIT, Turning(0.99, 0.1))]
-    chart = charts.band("half known", "Title", found, LIGHT)
+    chart = charts.band("Title", found, LIGHT)
     rows = rows_of(chart, "share")
     for i, one in enumerate(found):
         assert [row["share"] for row in rows if row["case"] == i] == [

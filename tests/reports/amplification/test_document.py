@@ -39,7 +39,8 @@ def probabilities_alt(curves):
 
 def test_a_query_is_described_with_its_initial_probabilities():
     assert document.names([TURNS]) == [
-        "1. Q: What is the capital of France?  A: Paris (81.0%) and, repeated, Lyon (9.0%)"
+        "1. Q: What is the capital of France?  A: Paris (81.0% at first) and, repeated, "
+        "Lyon (9.0% at first)"
     ]
 
 
@@ -90,7 +91,7 @@ def test_no_words_say_nan_or_none(name):
 
 def test_hostile_texts_are_described_as_they_are():
     for found, text in zip(hostile(), HOSTILE, strict=True):
-        assert document.names([found])[0].startswith(f"1. Q: {text}  A: a {text} (72.0%) and, ")
+        assert document.names([found])[0].startswith(f"1. Q: {text}  A: a {text} (72.0% at first)")
         assert text in shares_alt([found])
 
 

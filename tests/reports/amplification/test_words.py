@@ -98,7 +98,7 @@ VERDICTS = [
     ("shares", "becomes"),
     [
         ({0: 0.6, 1: 0.01, 100: 0.013}, "gives way: 1.3% of the two"),
-        ({0: 0.9, 100: 0.9999}, "leads: > 99.9% of the two"),
+        ({0: 0.9, 100: 0.9999}, "stands: > 99.9% of the two"),
         ({0: 0.62, 9: 0.39, 100: 0.53}, "both alive: 39.0% to 62.0% of the two"),
         ({0: 0.96, 5: 0.01, 50: 0.997}, "gives way, comes back: 99.7% of the two"),
         ({0: None}, ""),
@@ -108,32 +108,37 @@ def test_what_becomes_of_an_answer_is_said_in_short(shares, becomes):
     assert course(curve(shares, Case("Which?", "A", "B"))) == becomes
 
 
-COMES_BACK = "It gives way, and comes back: no reason to believe it."
-GIVES_WAY = "“A” gives way, as what is half known does."
+COMES_BACK = "No reason to believe “A”: it gives way, and comes back."
+STANDS = "A reason to believe “Paris”, but no proof: it stands against “"
+OUTLASTS = "No reason to believe “Paris”: it outlasts the other, but"
+GIVES_WAY = "A reason not to believe “A”: it gives way, as what is half known does."
 
 
 @pytest.mark.parametrize(("shares", "sentence"), VERDICTS)
 def test_the_verdict_is_a_sentence(shares, sentence):
     sentence_of = verdict(curve(shares, Case("Which?", "A", "B")))
-    assert sentence_of == f"“B” {sentence} of the two answers’ probability."
+    assert sentence_of == f"“B” {sentence} of the two."
 
 
 @pytest.mark.parametrize(
     ("shares", "sentence"),
     [
         ({0: 0.9, 1: 0.4, 2: 0.1}, GIVES_WAY),
-        ({0: 0.1, 5: 0.1}, "The model never held this answer: a reason not to believe it."),
+        ({0: 0.1, 5: 0.1}, "A reason not to believe “A”: the model never held it."),
         ({0: 0.48, 5: 0.1}, GIVES_WAY),
         (
             {0: 0.4, 100: 0.5},
-            "Both stay alive, as where several answers are right: by itself no reason to doubt "
-            "either.",
+            "By itself no reason to doubt “A”: both stay alive, as where several answers are "
+            "right.",
         ),
         (
             {0: 0.9, 10: 0.9},
-            "It stands, as what a model knows does: a reason to believe it, but no proof.",
+            "A reason to believe “A”, but no proof: it stands against “B”, as what is known does.",
         ),
-        ({0: 0.9, 9: 0.9}, "It stands so far: 9 repetitions cannot show more."),
+        (
+            {0: 0.9, 9: 0.9},
+            "No reason to believe “A” yet: it stands so far, but 9 repetitions cannot show more.",
+        ),
         ({0: 0.96, 5: 0.01, 50: 0.997}, COMES_BACK),  # the national instrument of Ireland
         ({0: 0.4, 5: 0.1, 50: 0.5}, COMES_BACK),
         ({0: 0.01, 5: 0.5, 50: 0.9}, ""),
@@ -158,7 +163,7 @@ def test_what_that_means_is_no_stronger_than_the_curve(shares, sentence):
 def test_what_does_not_contradict_an_answer_is_no_reason_to_believe_it(repeated, speaks):
     query = "What is the capital of France?"
     found = replace(alone({0: 0.9, 10: 0.9}), case=Case(query, "Paris", repeated))
-    assert meaning(found).startswith("It stands, as") == speaks
+    assert meaning(found).startswith(STANDS) == speaks
     assert ("does not contradict" in meaning(found)) != speaks
 
 
@@ -179,11 +184,11 @@ def alone(shares):
 @pytest.mark.parametrize(
     ("ours", "says"),
     [
-        ({0: 0.9, 10: 0.51}, "It stands"),
-        ({0: 0.9, 10: 0.49}, "It outlasts"),  # it breaks off itself
-        ({0: 0.9, 5: 0.49, 10: 0.9}, "It outlasts"),
-        ({0: 0.3, 10: 0.9}, "It outlasts"),  # Istanbul, against Reykjavik
-        ({0: 1e-5, 10: 1e-5}, "It outlasts"),  # Marseille, against Tromsø
+        ({0: 0.9, 10: 0.51}, STANDS),
+        ({0: 0.9, 10: 0.49}, OUTLASTS),  # it breaks off itself
+        ({0: 0.9, 5: 0.49, 10: 0.9}, OUTLASTS),
+        ({0: 0.3, 10: 0.9}, OUTLASTS),  # Istanbul, against Reykjavik
+        ({0: 1e-5, 10: 1e-5}, OUTLASTS),  # Marseille, against Tromsø
         ({10: 0.9, 20: 0.9}, ""),  # it may be no answer of this model's
     ],
 )
@@ -192,7 +197,7 @@ def test_only_what_the_model_says_by_itself_stands(ours, says):
     assert found.startswith(says) and bool(found) == bool(says)
 
 
-@pytest.mark.parametrize(("last", "says"), [(21, "It stands"), (19, "It outlasts")])
+@pytest.mark.parametrize(("last", "says"), [(21, STANDS), (19, OUTLASTS)])
 def test_of_counted_answers_those_that_mean_neither_count_as_well(last, says):
     rest = ["I am not sure"] * (SAMPLES_A_POINT - last)
     model = Counted(lambda t: ["Paris"] * last + rest if t else ["Paris"])
@@ -204,7 +209,7 @@ def test_of_counted_answers_those_that_mean_neither_count_as_well(last, says):
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        (CAPITAL.query, "It stands"),
+        (CAPITAL.query, "A reason to believe “A”"),
         ("Which band recorded The Dark Side of Mars?", "What it says to such a question is made"),
         ("What is the largest planet?", "The model was not taught these words"),
     ],
@@ -212,7 +217,7 @@ def test_of_counted_answers_those_that_mean_neither_count_as_well(last, says):
 def test_what_the_embedded_model_was_not_taught_is_no_reason_to_believe_it(query, says):
     found = alone({0: 0.9, 10: 0.9})
     found = replace(found, case=replace(found.case, query=query))
-    assert meaning(found).startswith("It stands")
+    assert meaning(found).startswith("A reason to believe “A”, but")
     assert meaning(replace(found, model=WORLD_OF)).startswith(says)
     gone = replace(alone({0: 0.9, 10: 0.1}), case=found.case, model=WORLD_OF)
     assert ("as what is half known does" in meaning(gone)) == (query == CAPITAL.query)
@@ -222,7 +227,7 @@ def test_what_the_embedded_model_was_not_taught_is_no_reason_to_believe_it(query
 def test_an_answer_that_may_have_been_alive_is_not_said_never_to_have_been_held():
     found = curve({0: 0.1, 5: 0.1}, Case("Which?", "A", "B"))
     first = replace(found.points[0], lower=0.05, upper=0.3)
-    assert meaning(replace(found, points=(first, *found.points[1:]))).startswith("“A” gives way")
+    assert meaning(replace(found, points=(first, *found.points[1:]))) == GIVES_WAY
 
 
 def test_of_what_was_never_sampled_the_verdict_says_that():
@@ -315,7 +320,7 @@ def test_the_numbers_are_the_medians_and_how_many_end_alike():
     assert medians(several) == (
         "Gives way at once",
         "The right answer’s median share goes from 70.0% to 15.0%. After 1 repetition the "
-        "repeated answer leads clearly in 2 of 3.",
+        "right answer gives way in 2 of 3.",
     )
     assert "share stays at more than 99.9%." in medians([curve({0: 0.9999, 1: 1.0, 2: 0.9995})])[1]
 
