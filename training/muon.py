@@ -20,9 +20,7 @@ ROUNDS, A, B, C = 5, 3.4445, -4.7750, 2.0315
 def orthogonal(matrices: Tensor) -> Tensor:
     """Return matrices with the same singular vectors, and singular values about one.
 
-    Parameters
-    ----------
-    matrices : Tensor, shape (count, rows, columns)
+    `matrices`: (count, rows, columns).
     """
     tall = matrices.shape[1] > matrices.shape[2]
     x = matrices.mT if tall else matrices

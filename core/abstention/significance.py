@@ -86,8 +86,6 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     The probability of rejecting any true hypothesis is then at most the level, however the tests
     depend on each other. A missing one (NaN) stays missing and does not count.
 
-    Examples
-    --------
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """

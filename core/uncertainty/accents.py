@@ -18,8 +18,6 @@ _LETTERS = str.maketrans(
 def without_accents(text: str) -> str:
     """Return `text` with the bare letters for accented Latin, Greek and Cyrillic ones.
 
-    Examples
-    --------
     >>> without_accents("Dvořák, Tromsø")
     'Dvorak, Tromso'
     """
@@ -32,8 +30,6 @@ def without_accents(text: str) -> str:
 def without_vowel_marks(text: str) -> str:
     """Return `text` without harakat, tatweel and niqqud; vowel signs of Indic scripts stay.
 
-    Examples
-    --------
     >>> without_vowel_marks("مُحَمَّد") == "محمد"
     True
     """

@@ -414,8 +414,6 @@ class _Reader:
 def parse(text: str) -> AnswerForm:
     """Return the form of an answer.
 
-    Examples
-    --------
     >>> parse("Twenty-one guns").words
     ('21', 'guns')
     """

@@ -37,8 +37,6 @@ form_of = lru_cache(maxsize=1024)(parse)
 def same_answer(a: str, b: str) -> bool:
     """Return whether two texts give the same answer.
 
-    Examples
-    --------
     >>> same_answer("London", "London, UK")
     True
     >>> same_answer("2 years", "5 years")
@@ -53,8 +51,6 @@ def contradict(a: str, b: str) -> bool:
     Whatever another similarity says of "2 years" and "5 years", or of "guilty" and "not guilty":
     who counts them as one answer counts a contradiction as agreement.
 
-    Examples
-    --------
     >>> contradict("2 years", "5 years"), contradict("2 years", "Paris")
     (True, False)
     """
@@ -98,8 +94,6 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
     what stands in front of a name ("Madrid" is right for "Atlético Madrid"), and say less where
     a type is asked for.
 
-    Examples
-    --------
     >>> is_right("Rabbit", ["Angora rabbit"], "Name a type of rabbit.")
     False
     >>> is_right("Angora", ["Angora rabbit"], "Name a type of rabbit.")

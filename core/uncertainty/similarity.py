@@ -76,8 +76,6 @@ def normalise(text: str) -> str:
     so that "Stratford-upon-Avon" would be one word); the whole words a, an and the are dropped;
     white space collapses. The result may be empty: "The The" is.
 
-    Examples
-    --------
     >>> normalise("The  Stratford-upon-Avon!")
     'stratford upon avon'
     """
@@ -101,8 +99,6 @@ def token_f1(a: str, b: str) -> float:
     in both. A text always matches itself. Exactly in this form: the equal 2pr / (p + r) rounds
     thrice, and drops pairs that stand at the paper's threshold of 0.25 below it.
 
-    Examples
-    --------
     >>> token_f1("London", "London, UK")
     0.6666666666666666
     """

@@ -30,29 +30,16 @@ class Logged(World):
 
 @dataclass(frozen=True)
 class Numbers:
-    """Opens a world in a worker.
+    """Opens a world in a worker."""
 
-    Attributes
-    ----------
-    folder : Path
-        Of what it writes.
-    held : frozenset of int
-        Numbers that are answered only once `release` was called.
-    most : int
-        So many numbers may be asked before all that follow wait for `release`, too. Ray promises no
-        order of blocks, so that only this leaves a certain number of them to be finished.
-    broken : dict of int to Exception
-    revision : str
-    unopened : Exception or None
-        What goes wrong when it is opened.
-    """
-
-    folder: Path
-    held: frozenset[int] = frozenset()
+    folder: Path  # of what it writes
+    held: frozenset[int] = frozenset()  # numbers that are answered only once `release` was called
+    # So many numbers may be asked before all that follow wait for `release`, too. Ray promises no
+    # order of blocks, so that only this leaves a certain number of them to be finished.
     most: int = sys.maxsize
     broken: dict[int, Exception] = field(default_factory=dict)
     revision: str = World.revision
-    unopened: Exception | None = None
+    unopened: Exception | None = None  # what goes wrong when it is opened
 
     def __call__(self, budget: Budget) -> LanguageModel:
         if self.unopened:

@@ -158,22 +158,20 @@ def serving(
 ) -> Iterator[Server]:
     """Run a server until the end of the block.
 
-    Parameters
-    ----------
-    latency : seconds before each reply.
-    faults : see `faults` and `faults_by_request`.
-    key : what it wants; another key is refused, and repeated in the refusal.
-    refuses : fields of a request that are answered with status 400.
-    least_tokens : what `max_tokens` must at least be.
-    slots : what `n` may at most be, as for llama-server.
-    fixed_temperature : no temperature but 1 is taken, as by OpenAI's models that reason.
-    before : answers instead, with status, headers and body, unless it returns None.
-    after : changes a reply before it is sent.
-    tls : an `ssl.SSLContext`.
-    models : what ``GET /v1/models`` replies; by default the one it has.
-    tags : what Ollama's ``GET /api/tags`` replies.
-    memory : where replies are kept, for requests that are equal to an earlier one.
-    written : how it answers, see `_Desk`.
+    `latency`: seconds before each reply.
+    `faults`: see `faults` and `faults_by_request`.
+    `key`: what it wants; another key is refused, and repeated in the refusal.
+    `refuses`: fields of a request that are answered with status 400.
+    `least_tokens`: what `max_tokens` must at least be.
+    `slots`: what `n` may at most be, as for llama-server.
+    `fixed_temperature`: no temperature but 1 is taken, as by OpenAI's models that reason.
+    `before`: answers instead, with status, headers and body, unless it returns None.
+    `after`: changes a reply before it is sent.
+    `tls`: an `ssl.SSLContext`.
+    `models`: what ``GET /v1/models`` replies; by default the one it has.
+    `tags`: what Ollama's ``GET /api/tags`` replies.
+    `memory`: where replies are kept, for requests that are equal to an earlier one.
+    `written`: how it answers, see `_Desk`.
     """
     computed: dict = _by_shipped if model is None else {}
     model = model or _shipped()

@@ -32,15 +32,9 @@ ATTRIBUTES = {*("lang", "charset", "name", "content", "http-equiv", "class", "sr
 class Read(HTMLParser):
     """A report in parts.
 
-    Attributes
-    ----------
-    tags : list of (str, dict)
-        Every element that begins, with its attributes.
-    tables : dict of str to list of list of str
-        By caption; first the headings.
-    texts : list of str
-        Of headings, paragraphs and the like.
-    settings : dict of str to str
+    `tags`: every element that begins, with its attributes.
+    `tables`: by caption; first the headings.
+    `texts`: of headings, paragraphs and the like.
     """
 
     def __init__(self, document: str) -> None:

@@ -32,8 +32,6 @@ def normal_form(question: str) -> str:
     The world recognises its questions so, and the embedded model reads every question so, in
     training and when it is asked. A question that consists of signs alone stays as it is.
 
-    Examples
-    --------
     >>> normal_form("  WHO wrote “Les Misérables”?? 🤔")
     'who wrote les miserables'
     """
@@ -52,8 +50,6 @@ def normal_form(question: str) -> str:
 def counting_signs(question: str) -> list[str]:
     """Return the signs of a question that `normal_form` drops though its answer may hang on them.
 
-    Examples
-    --------
     >>> counting_signs("What is -2.5 times 8%?")
     ['-', '.', '%']
     """

@@ -42,30 +42,22 @@ NORMS = {"blk.{}.attn_q_norm.weight": (HEAD,), "blk.{}.attn_k_norm.weight": (HEA
 
 @dataclass(frozen=True)
 class Layout:
-    """What is unusual about a file.
+    """What is unusual about a file."""
 
-    Attributes
-    ----------
-    fields : dict
-        Metadata on top of the usual; below the architecture's name where a name begins with a dot.
-    tensors : dict
-        Shapes of tensors on top of the usual; ``{}`` in a name stands for every layer.
-    refusal : str
-        Words of the sentence with which Believe refuses the file.
-    """
-
+    # Metadata on top of the usual; below the architecture's name where a name begins with a dot.
     fields: dict[str, Any] = field(default_factory=dict)
+    # Shapes of tensors on top of the usual; ``{}`` in a name stands for every layer.
     tensors: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    refusal: str = ""
+    refusal: str = ""  # words of the sentence with which Believe refuses the file
     architecture: str = "llama"
     vocabulary: str = GPT2
     tied: bool = True
 
 
-def _qwen(name: str, *, tied: bool = True, refusal: str = "", **options: Any) -> Layout:
+def _qwen(name: str, *, tied: bool = True, **options: Any) -> Layout:
     tensors = {**(QKV_BIAS if name == "qwen2" else NORMS), **options.get("tensors", {})}
     fields = {"tokenizer.ggml.pre": "qwen2", **options.get("fields", {})}
-    return Layout(fields, tensors, refusal, name, tied=tied)
+    return Layout(fields, tensors, architecture=name, tied=tied)
 
 
 HEAD_WIDTHS = (".attention.key_length", ".attention.value_length")
