@@ -492,9 +492,9 @@ def scores(tmp_path):
     return scores_file(tmp_path, heading, rows)
 
 
-def studied(path, *scores, surer=None, **target):
+def studied(path, *scores, **target):
     """The study's policy for a file of one group, at which nobody has looked, as JSON."""
-    data = study.read(path.read_bytes(), path.name, scores, None, surer)
+    data = study.read(path.read_bytes(), path.name, scores)
     policy = study.calibrate(data, study.Target(**target), looks=()).policy
     return to_json(replace(policy, caution=None))
 

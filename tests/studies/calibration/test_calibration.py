@@ -14,7 +14,6 @@ from core.abstention.policy import Pipeline, PolicyError, pipeline_in, to_json
 from core.abstention.policy_files import from_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
-from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.label_meanings import Meaning
 from core.data.tabular.labelled_rows import Columns, ScoreColumn, labelled_rows
 from core.data.tabular.suggestions import suggest
@@ -879,12 +878,6 @@ def test_what_a_person_says_stands_in_the_place_of_the_guess():
         ScoreColumn("b", True, "b_correct"),
         ScoreColumn("a", True, "a_correct"),
     )
-
-
-def test_a_direction_that_nobody_has_said_is_asked_for():
-    with pytest.raises(UnknownDirectionError, match="a larger “a” or “b” means"):
-        study.read(CONTENT, "hand.csv")
-    assert study.read(CONTENT, "hand.csv", ["b"], larger_is_surer=True).surer == {"b": True}
 
 
 def test_a_score_that_nothing_labels_asks_for_a_label():

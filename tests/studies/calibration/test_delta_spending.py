@@ -297,7 +297,7 @@ def is_broken(found):
     return isinstance(found.outcome, Threshold)
 
 
-def follow_advice(seed, error, n, most=20_000):
+def follow_advice(seed, error, n):
     """Add as many labels as it asks for, until it certifies, gives up or asks for too many."""
     rng = np.random.default_rng(seed)
     data, looks = scored(rng, n, error), ()
@@ -306,7 +306,7 @@ def follow_advice(seed, error, n, most=20_000):
         if isinstance(found.outcome, Threshold) or found.outcome.labels_needed is None:
             return found
         n = len(data.kept)
-        if n + found.outcome.labels_needed > most:
+        if n + found.outcome.labels_needed > 20_000:
             return found
         data = joined(data, scored(rng, found.outcome.labels_needed, error, first=n))
         looks = found.looks

@@ -16,10 +16,10 @@ from core.studies.laboratory.chains import ChainsSettings, run
 from tests.fakes import QUERY, Limited, Searched, falling, words
 
 
-def model_of(m, share, kind=Searched):
+def model_of(m, share):
     """Repeats what it was told with a probability of `share`, each told answer alike."""
     first, answers = falling(m), words(m)
-    found = kind(answers, first, share * np.eye(m) + (1 - share) * first)
+    found = Searched(answers, first, share * np.eye(m) + (1 - share) * first)
     for told in (2, 3):
         for chain in product(range(m), repeat=told):
             row = share * np.bincount(chain, minlength=m) / told + (1 - share) * first

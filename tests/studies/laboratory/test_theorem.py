@@ -18,9 +18,9 @@ TEXTS = ("Ralph Fiennes", "Judi Dench", "Daniel Craig", "Sean Bean")
 COLOURS = ("red", "blue", "green", "black", "a red")
 
 
-def copier(fact=None, share=0.8):
+def copier(share=0.8):
     p = falling(4)
-    return believer(fact or one_right(), TEXTS, p, share * np.eye(4) + (1 - share) * p)
+    return believer(one_right(), TEXTS, p, share * np.eye(4) + (1 - share) * p)
 
 
 def one(model, fact, **settings):
