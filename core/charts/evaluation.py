@@ -16,7 +16,7 @@ from core.uncertainty.scores import SCORES
 
 HEIGHT: Final = 320
 ROW_HEIGHT: Final = 42  # of a dot
-NUMBER_WIDTH, NOTE_WIDTH = 44, 72  # pixels of a number behind the plot, and with a note
+NUMBER_WIDTH, NOTE_WIDTH = 56, 72  # pixels of a number behind the plot, and with a note
 NAMES: Final = alt.ExprRef("width < 350 ? datum.short : datum.name")
 NUMBERS: Final = alt.ExprRef("datum.number")
 OF_NUMBERS: Final = alt.ExprRef("datum.note ? -7 : 0")
@@ -25,6 +25,8 @@ SHORT: Final = {
     "Minimum conditional entropy": "Least cond. entropy",
     "Certified mutual information": "Certified mutual inf.",
 }
+#: On a phone, few, so that none of their labels is left out.
+TICKS: Final = alt.ExprRef("width < 350 ? 3 : 5")
 #: What AUROC is, as an axis says it.
 WRONG_FIRST: Final = "wrong answer doubted more (AUROC)"
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
@@ -91,7 +93,7 @@ def estimates(
         "value:Q",
         title=title,
         scale=scale,
-        axis=alt.Axis(tickCount=5, labelSeparation=8, format=form),
+        axis=alt.Axis(tickCount=TICKS, labelSeparation=8, format=form),
     )
     y = alt.Y("name:N", title=None, sort=by("place"), axis=None)
     is_main = {"test": "datum.is_main", "value": palette.primary}

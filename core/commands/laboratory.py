@@ -13,7 +13,7 @@ from core.commands.model import asks, open_for_study, payment, usage
 from core.data.tabular.csv_export import to_csv
 from core.language_models.errors import ModelError
 from core.language_models.language_model import LanguageModel
-from core.reports.laboratory.catalogue import EXPERIMENTS, question_of
+from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTION_OF
 from core.reports.text import table
 from core.studies.laboratory.experiment import (
     EMBEDDED,
@@ -53,7 +53,7 @@ def _command(experiment: Experiment) -> click.Command:
         command = asks(command)
     for field in reversed(experiment.fields):
         command = click.option(option(field.name), field.name, **_option(field))(command)
-    question = question_of(experiment.name)
+    question = QUESTION_OF[experiment.name]
     about = experiment.about.replace("*", "")  # a terminal shows no bold
     text = f"{question} {experiment.title}. {about} ({experiment.paper}.)"
     of_group = {"help": text, "short_help": experiment.title}

@@ -46,19 +46,19 @@ def command(page):
 def test_opens_on_the_claims_and_looks_closer_at_one_as_it_is_shipped():
     page = session("laboratory")
     assert page.title[0].value == "Do the claims hold?"
-    rulings = [claim.rule(results_of(claim.experiment)[0]) for claim in CLAIMS.values()]
+    rulings = [claim.rule(results_of(name)[0]) for name, claim in CLAIMS.items()]
     words = [ruling.word for ruling in rulings]
     assert badges(page) == sorted(words, key=(BROKEN, WEAK, HELD).index)  # the worst first
     assert len(pictures(page)) == 7
     assert {ruling.number for ruling in rulings} <= {*texts(page)}
     tried = "7 claims, tried where the truth is known: 2 hold, 3 in part, 2 do not."
     assert page.header[0].value == tried
-    assert {ruling.consequence for ruling in rulings} <= {*texts(page)}
+    assert {ruling.follows for ruling in rulings} <= {*texts(page)}
     press(page, "claim_estimator_open")
     assert page.query_params["experiment"] == "estimator"
     (finding,) = results_of("estimator")
-    claimed = "Claimed: With enough answers, the doubt is exact. Holds: 218 answers"
-    assert texts(page)[0].startswith(claimed) and texts(page)[2] == finding.sentence
+    answer = "Is the doubt exact, with enough answers? Yes: 218 answers"
+    assert texts(page)[0].startswith(answer) and texts(page)[2] == finding.sentence
     assert said(page, "Asks no model.")
     assert len(pictures(page)) == 3 and command(page) == "python -m core laboratory estimator"
     names = ["html", "csv", "json"] + ["png", "svg"] * 3

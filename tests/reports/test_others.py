@@ -19,6 +19,7 @@ from core.reports.evaluation.mixtures import finding
 from core.reports.evaluation.words import answer
 from core.reports.laboratory import document as laboratory
 from core.reports.laboratory.catalogue import EXPERIMENTS
+from core.reports.laboratory.rulings import sentences
 from core.reports.text import curve_ends
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
@@ -120,7 +121,7 @@ def test_curves_have_every_point(model):
 def test_experiments_say_what_they_show_and_how_to_see_it_again(name):
     made = results_of(name)[0]
     found = read(laboratory.report(made))
-    assert found.texts[2:4] == [EXPERIMENTS[name].title, made.sentence]
+    assert found.texts[2:6] == [EXPERIMENTS[name].title, *sentences(made)]
     assert EXPERIMENTS[name].command(made.values) in found.texts
     rows_shown = min(500, len(next(iter(made.columns.values()))))
     assert len(found.tables["The table behind it"]) == 1 + rows_shown

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from core.abstention.metrics import auroc
+from core.charts.laboratory import cards
 from core.charts.theme import LIGHT
 from core.data.world.facts import facts
-from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTIONS
-from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, picture_of
+from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTION_OF, QUESTIONS
+from core.reports.laboratory.document import report
+from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, picture_of, sentences
 from core.studies.calibration.first_calibration import example
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.results import measure_run, read_results
@@ -19,7 +21,7 @@ from core.studies.evaluation.score_comparison import compare
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.verdict import SCORE
 from core.studies.laboratory.bundled import results_of
-from tests.charts.drawing import check
+from tests.charts.drawing import check, drawn, texts
 
 FOUND = {
     "estimator": (HELD, "218 answers"),
@@ -32,21 +34,31 @@ FOUND = {
 }
 
 
-def found(claim):
-    finding = results_of(claim.experiment)[0]
+def found(name):
+    finding = results_of(name)[0]
     return replace(finding, drawn=deepcopy(finding.drawn), columns=deepcopy(finding.columns))
 
 
-def test_every_question_has_a_claim_of_an_experiment_with_a_picture():
-    assert list(CLAIMS) == list(QUESTIONS)
-    for question, claim in CLAIMS.items():
-        assert claim.experiment in [experiment.name for experiment in QUESTIONS[question]]
-        finding = found(claim)
-        ruling = claim.rule(finding)
-        assert FOUND[claim.experiment] == (ruling.word, ruling.number)
-        picture = picture_of(claim, finding)
-        assert f"{ruling.word}: {ruling.number}" in picture.alt
-        check({claim.experiment: picture.chart(*picture.data, LIGHT)}, LIGHT)
+def ruled(finding):
+    return CLAIMS[finding.experiment].rule(finding)
+
+
+def test_every_question_has_an_answer_with_a_picture_and_says_what_a_yes_takes():
+    assert [QUESTION_OF[name] for name in CLAIMS] == list(QUESTIONS)
+    for name in CLAIMS:
+        ruling = ruled(finding := found(name))
+        assert FOUND[name] == (ruling.word, ruling.number)
+        picture = picture_of(finding)
+        answer, follows, finds = sentences(finding)
+        assert answer.startswith(f"{QUESTION_OF[name]} {ruling.word}: {ruling.number} ")
+        assert follows.startswith("A yes takes ") and finds == finding.sentence
+        made = report(finding)
+        assert (made.finding, [*made.texts][:2]) == (answer, [follows, finds])
+        assert (picture.title, picture.alt) == (QUESTION_OF[name], f"{answer} {follows}")
+        check({name: picture.chart(*picture.data, LIGHT)}, LIGHT)
+        own = replace(finding, values=finding.values | {"of another": 1})
+        assert sentences(own) == [finding.sentence], "which no card has"
+    assert sentences(found("chains")) == [found("chains").sentence]
 
 
 def spoil(finding):
@@ -67,16 +79,16 @@ def spoil(finding):
             drawn["scores"]["S.E."][:] = [0.95, 0.93, 0.96]
 
 
-@pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.experiment)
-def test_a_claim_that_the_numbers_speak_against_is_broken(claim):
-    finding = found(claim)
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_claim_that_the_numbers_speak_against_is_broken(name):
+    finding = found(name)
     if finding.experiment != "deciding":  # broken as it is
         spoil(finding)
-    assert claim.rule(finding).word == BROKEN
+    assert ruled(finding).word == BROKEN
 
 
 def test_what_may_be_less_stable_is_not_held():
-    several = found(claim := CLAIMS["Is a score stable?"])
+    several = found("deciding")
     for stable, word in (
         ([1.0, 0.025, 1.0], WEAK),  # of one question
         ([0.93, 0.9, 0.96], HELD),
@@ -84,8 +96,8 @@ def test_what_may_be_less_stable_is_not_held():
         ([0.89, 0.86, 0.92], BROKEN),
     ):
         several.drawn["stable"] = stable
-        assert claim.rule(several).word == word
-    assert "Of 2 and 5 answers, all are “Can’t tell yet”" in claim.rule(several).consequence
+        assert ruled(several).word == word
+    assert "2, 5: “Can’t tell yet”" in texts(drawn(cards.deciding(several.drawn, LIGHT)))
 
 
 def test_the_guess_that_is_drawn_is_the_middle_one_of_those_withheld():
@@ -96,28 +108,28 @@ def test_the_guess_that_is_drawn_is_the_middle_one_of_those_withheld():
     here = sorted(
         (doubts[i], rows.queries[i]) for i in np.flatnonzero(withheld) if rows.queries[i] in worded
     )
-    ruling = (claim := CLAIMS["What does a hallucination look like?"]).rule(found(claim))
-    assert found(claim).drawn["question"] == here[len(here) // 2][1]
-    assert not found(claim).drawn["right"][0], "as nearly all of them are"
+    ruling = ruled(guess := found("hallucination"))
+    assert guess.drawn["question"] == here[len(here) // 2][1]
+    assert not guess.drawn["right"][0], "as nearly all of them are"
     wrong = sum(not right for right in rows.correct[SCORE][withheld])
-    assert ruling.meaning.endswith(f", {withheld.sum() - wrong} of them right")
-    assert ruling.consequence.endswith("Of the 31 not withheld, 30 are wrong.")
+    assert ruling.meaning.endswith(f" ({withheld.sum() - wrong} were right)")
+    assert ruling.takes == "no wrong one among the other 31; 30 are"
 
 
 def test_a_guess_may_go_unnoticed(embedded):
     """As the card says of the one that is caught."""
     experiment = EXPERIMENTS["hallucination"]
     missed = experiment.run({"question": "In which country is the city of Mostar?"}, embedded)
-    assert CLAIMS["What does a hallucination look like?"].rule(missed).word == BROKEN
+    assert ruled(missed).word == BROKEN
 
 
 def test_the_bound_holds_only_where_it_could_fail():
-    finding = found(claim := CLAIMS["Does the bound hold?"])
-    assert "holds for all 200" in claim.rule(finding).consequence
+    finding = found("theorem")
+    assert "depend on each other, all 200 are" in ruled(finding).consequence
     finding.columns["D from the documents < I"][:] = [False] * 200
-    assert (claim.rule(finding).word, claim.rule(finding).number) == (HELD, "160 of 160")
+    assert (ruled(finding).word, ruled(finding).number) == (HELD, "160 of 160")
     finding.columns["D from the documents, nats"][:] = [None] * 200
-    assert claim.rule(finding).word == WEAK
+    assert ruled(finding).word == WEAK
 
 
 def test_evaluation_finds_less_than_the_laboratory_by_lists_that_were_never_taught():
@@ -127,9 +139,12 @@ def test_evaluation_finds_less_than_the_laboratory_by_lists_that_were_never_taug
     is_taught = rows.sources != "world many answers, never taught"
     assert right[~is_taught].mean() < 0.5
     assert np.median(doubts[~is_taught]) < np.median(doubts[is_taught & ~right]) / 2
-    here = found(CLAIMS["Do other scores see it?"]).drawn["scores"]["M.I."][0]
+    here = found("related").drawn["scores"]["M.I."][0]
     all_of_them, taught = auroc(doubts, right), auroc(doubts[is_taught], right[is_taught])
     assert all_of_them < taught - 0.05 and abs(taught - here) < 0.03
+    lists, number = (~is_taught).sum(), len(rows)
+    said = f"Evaluation’s {number} questions have {lists}, and {all_of_them:.0%} without a lead"
+    assert ruled(found("related")).takes.endswith(said)
     entropy = next(
         each for each in compare(measured, "mutual_information") if each.other == "semantic_entropy"
     )
@@ -138,26 +153,26 @@ def test_evaluation_finds_less_than_the_laboratory_by_lists_that_were_never_taug
 
 def test_a_fact_that_the_section_calls_firm_need_not_be_one_known_by_heart():
     """So nothing is said of facts known by heart that holds of those alone."""
-    firm = found(claim := CLAIMS["Why does it give way?"])
+    firm = found("yielding")
     order = np.argsort(firm.drawn["measures"]["overlap"])[-75:]
     assert np.mean(np.array(firm.drawn["band"])[order] == "by heart") < 0.5
-    assert claim.rule(firm).consequence.endswith("known by heart, 99% resist.")
+    assert ruled(firm).consequence.endswith("known by heart, 99% resist.")
 
 
 def test_what_may_be_chance_is_not_held():
-    lead, firm = found(CLAIMS["Do other scores see it?"]), found(CLAIMS["Why does it give way?"])
+    lead, firm = found("related"), found("yielding")
     lead.drawn["scores"]["S.E."][2] = lead.drawn["scores"]["M.I."][1] + 0.001
-    ruling = CLAIMS["Do other scores see it?"].rule(lead)
+    ruling = ruled(lead)
     assert ruling.word == BROKEN and "not shown to be" in ruling.consequence
     firm.drawn["turns"] = [None] * len(firm.drawn["turns"])  # loose facts resist as firm ones do
-    assert CLAIMS["Why does it give way?"].rule(firm).word == BROKEN
+    assert ruled(firm).word == BROKEN
 
 
 @pytest.mark.parametrize("unknown", [None, float("nan")])
 def test_without_an_interval_nothing_is_held(unknown):
-    lead = found(CLAIMS["Do other scores see it?"])
+    lead = found("related")
     lead.drawn["scores"]["S.E."][1:] = [unknown, unknown]
-    assert CLAIMS["Do other scores see it?"].rule(lead).word == BROKEN
-    sign = found(CLAIMS["Why does it give way?"])
+    assert ruled(lead).word == BROKEN
+    sign = found("yielding")
     sign.drawn["intervals"]["overlap with the large components"][1:] = [unknown, unknown]
-    assert CLAIMS["Why does it give way?"].rule(sign).word == BROKEN
+    assert ruled(sign).word == BROKEN

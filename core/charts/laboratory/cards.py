@@ -15,7 +15,7 @@ from core.codec import one_line
 from core.uncertainty.scores import SCORES
 
 HEIGHT = 210  # pixels of a picture, all of it: the cards of a row are alike
-TALL = 300  # of one with a row for each of several settings
+TALL = 280  # of one with a row for each of several settings
 MOST_ANSWERS = 6
 NO_TICKS: dict[str, Any] = {"ticks": False, "domain": False}
 PLAIN: dict[str, Any] = {"fontSize": 12, "fontWeight": "normal"}
@@ -88,9 +88,15 @@ def hallucination(content: PictureContent, palette: Palette) -> Chart:
 
 def deciding(content: PictureContent, palette: Palette) -> Chart:
     """The share of verdicts that stay, by what is moved."""
-    keeps = content["keeps"]
+    keeps, few = content["keeps"], ", ".join(content["too few"])
     rows = [
-        Estimate(name, group["values"], *ends, f"{100 * ends[0]:.3g}%", is_main=ends[1] >= keeps)
+        Estimate(
+            name,
+            group["values"] + ": “Can’t tell yet”" * (group["values"] == few),
+            *ends,
+            f"{ends[0]:.1%}",
+            is_main=ends[1] >= keeps,
+        )
         for name, group in content["groups"].items()
         for ends in [_ends(group["stable"])]
     ]
@@ -140,5 +146,5 @@ def scores(content: PictureContent, palette: Palette) -> Chart:
         for of in (SCORES["mutual_information"], SCORES["semantic_entropy"])
         for ends in [_ends(content["scores"][of.symbol])]
     ]
-    line = 0.5, "no better than chance", "", ""
+    line = 0.5, "chance: 50%", "", ""
     return estimates(rows, line, f"{WRONG_FIRST} →", ".0%", palette)

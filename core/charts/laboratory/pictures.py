@@ -71,7 +71,7 @@ def curves(
     `ends`: of the axis: lines end there, and bands are cut off. (Vega cuts off itself, but not anew
     where the width of the page changes.)
     `muted`: names of those that are there to compare with: grey.
-    `room`: pixels for the names at the ends; with none, they stand in a legend below.
+    `room`: pixels for the names at the ends; with none, they stand in a legend above.
     """
     frames = [
         pd.DataFrame(
@@ -98,7 +98,7 @@ def curves(
         color = contrast(alt.Color, "name:N", colours, legend=None)
         dash = contrast(alt.StrokeDash, "name:N", dashes, legend=None)
     else:
-        color, dash = lines_apart("name:N", colours, dashes, orient="bottom", columns=2)
+        color, dash = lines_apart("name:N", colours, dashes, orient="top", columns=2)
     across = alt.X(
         "k:Q",
         title=x,

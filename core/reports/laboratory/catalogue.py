@@ -19,17 +19,22 @@ from core.studies.laboratory.experiment import Experiment
 
 #: The experiments that answer each question, in the order of the page.
 QUESTIONS: Final[dict[str, tuple[Experiment, ...]]] = {
-    "Is the estimate right?": (estimator.EXPERIMENT, listing.EXPERIMENT),
-    "How many samples?": (
+    "Is the doubt exact, with enough answers?": (estimator.EXPERIMENT, listing.EXPERIMENT),
+    "Is it known how much was not seen?": (
         missing_mass.EXPERIMENT,
         finite_samples.EXPERIMENT,
         effective_support.EXPERIMENT,
     ),
-    "Is a score stable?": (deciding.EXPERIMENT, chains.EXPERIMENT),
-    "Does the bound hold?": (theorem.EXPERIMENT,),
-    "What does a hallucination look like?": (hallucination.EXPERIMENT,),
-    "Why does it give way?": (yielding.EXPERIMENT,),
-    "Do other scores see it?": (related.EXPERIMENT,),
+    "Do other settings give the same verdict?": (deciding.EXPERIMENT, chains.EXPERIMENT),
+    "Are answers at least as far from the truth as doubted?": (theorem.EXPERIMENT,),
+    "Is a guess doubted without knowing the truth?": (hallucination.EXPERIMENT,),
+    "Does the paper’s explanation tell which facts resist repetition?": (yielding.EXPERIMENT,),
+    "Does mutual information find what entropy misses?": (related.EXPERIMENT,),
+}
+
+#: The question that each experiment answers, by its name.
+QUESTION_OF: Final[dict[str, str]] = {
+    experiment.name: question for question, group in QUESTIONS.items() for experiment in group
 }
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {
@@ -42,12 +47,3 @@ FIELDS: Final[dict[str, tuple[str, str | None]]] = {
     for name, experiment in EXPERIMENTS.items()
     for field in experiment.fields
 }
-
-
-def question_of(name: str) -> str:
-    """Return the question that an experiment answers."""
-    return next(
-        question
-        for question, group in QUESTIONS.items()
-        if any(experiment.name == name for experiment in group)
-    )

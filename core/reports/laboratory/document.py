@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.charts.laboratory.catalogue import PICTURES
-from core.reports.laboratory.catalogue import EXPERIMENTS, question_of
+from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTION_OF
+from core.reports.laboratory.rulings import sentences
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.laboratory.experiment import EMBEDDED, Finding
 
@@ -23,11 +24,12 @@ def report(finding: Finding, model: str = EMBEDDED, form: str = "") -> Report:
     experiment = EXPERIMENTS[finding.experiment]
     cells: dict[str, Cell] = {"Model": finding.model, "Revision of the weights": finding.revision}
     columns: dict[str, Sequence[Cell]] = dict(finding.columns)
+    finds, *others = sentences(finding)
     return Report(
-        kind=f"Laboratory · {question_of(finding.experiment)}",
+        kind=f"Laboratory · {QUESTION_OF[finding.experiment]}",
         title=experiment.title,
-        finding=finding.sentence,
-        texts=[plain(experiment.about), f"In the paper: {experiment.paper}."],
+        finding=finds,
+        texts=[*others, plain(experiment.about), f"In the paper: {experiment.paper}."],
         parts=[
             Part(
                 "What was found",

@@ -1,4 +1,4 @@
-"""A claim for each question of the laboratory, and whether what was found bears it out."""
+"""The answer to each question of the laboratory: whether what was found bears the claim out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,40 +6,51 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from core.abstention.metrics import auroc
 from core.charts.laboratory import cards
+from core.charts.laboratory.forest import with_interval
 from core.charts.laboratory.pictures import PictureContent
 from core.charts.theme import Chart, Palette
-from core.codec import count_of, list_of
+from core.codec import count_of
+from core.data.datasets.world import NEVER_TAUGHT
 from core.data.world.facts import Band
 from core.once import once
+from core.reports.laboratory.catalogue import QUESTION_OF
 from core.reports.report import Picture
 from core.studies.calibration.first_calibration import example
+from core.studies.evaluation.bundled import FOLDER
+from core.studies.evaluation.results import read_results
+from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.recorder import LIKELIEST
 from core.studies.inspection.verdict import SCORE, largest_that_stands
+from core.studies.laboratory.bundled import results_of
 from core.studies.laboratory.experiment import Finding
 
-HELD, WEAK, BROKEN = "Holds", "Holds in part", "Does not hold"
-BEARS_OUT: Final = "answers bear it out"
+HELD, WEAK, BROKEN = "Yes", "In part", "No"
 _WEAK: Final = 0.3  # a rank correlation below it
 
 
 @dataclass(frozen=True)
 class Ruling:
-    """What became of a claim: the word, the one number that it rests on, and what follows."""
+    """The answer: the word, the one number that it rests on, and what follows."""
 
     word: str
     number: str
     meaning: str  # what the number is
+    takes: str  # what a yes takes
     consequence: str  # for who has a question
+
+    @property
+    def follows(self) -> str:
+        """What a yes takes, and what follows."""
+        return f"A yes takes {self.takes}. {self.consequence}"
 
 
 @dataclass(frozen=True)
 class LaboratoryClaim:
-    """One claim, the experiment that tries it, and the small picture that shows it."""
+    """How one claim is ruled on, and the small picture that shows it."""
 
-    text: str
-    experiment: str
     chart: Callable[[PictureContent, Palette], Chart]
     rule: Callable[[Finding], Ruling]
     height: int = cards.HEIGHT  # pixels of the picture
@@ -49,14 +60,16 @@ def _estimator(finding: Finding) -> Ruling:
     k, error = finding.drawn["k"], np.array(finding.drawn["error"]["Algorithm 1"], float)
     far = [at for at, off in enumerate(error) if not off < cards.EXACT]
     first = far[-1] + 1 if far else 0
+    takes = f"{cards.EXACT} nats, the line across; a yes-or-no question has up to {np.log(2):.2f}"
     if first == len(k):
-        meaning = f"of error after {k[-1]:,} answers"
-        return Ruling(BROKEN, f"{error[-1]:.3f}", meaning, "More answers need not mend a doubt.")
+        meaning = f"nats of error after {k[-1]:,} answers"
+        consequence = "More answers need not mend a doubt."
+        return Ruling(BROKEN, f"{error[-1]:.3f}", meaning, takes, consequence)
     return Ruling(
         HELD,
         f"{k[first]:,} answers",
-        f"drawn where the doubt is known come within {cards.EXACT} nats of it on average, the line "
-        f"across; a yes-or-no question has {np.log(2):.2f} at most",
+        f"bring the doubt within {cards.EXACT} nats of a known one, on average",
+        takes,
         f"A verdict’s doubt is of the {LIKELIEST} likeliest alone: near its limit, ask for more.",
     )
 
@@ -67,11 +80,12 @@ def _missing_mass(finding: Finding) -> Ruling:
     allowed = 1 - float(finding.values["confidence"])
     trials = int(finding.values["samples"])
     number = f"{round((1 - beyond) * trials):,} of {trials:,}"
-    meaning = f"trials stay within the limits; {round((1 - allowed) * trials):,} are promised"
+    meaning = "trials stay within the limits, however many answers are seen"
+    takes = f"{round((1 - allowed) * trials):,}, as promised"
     if beyond > allowed:
-        return Ruling(BROKEN, number, meaning, "More may be unseen than is said.")
+        return Ruling(BROKEN, number, meaning, takes, "More may be unseen than is said.")
     consequence = "Where too much may be unseen, the verdict is “Can’t tell yet”: ask for more."
-    return Ruling(HELD, number, meaning, consequence)
+    return Ruling(HELD, number, meaning, takes, consequence)
 
 
 def _theorem(finding: Finding) -> Ruling:
@@ -79,23 +93,24 @@ def _theorem(finding: Finding) -> Ruling:
     held, total = finding.drawn["held"], len(columns["D ≥ I"])
     if held < total:
         consequence = "High doubt need not mean a wrong answer."
-        return Ruling(BROKEN, f"{held:,} of {total:,}", BEARS_OUT, consequence)
+        return Ruling(BROKEN, *_as_far(held, total), consequence)
     # Where right answers are independent it is arithmetic: the documents alone can break it.
     by_documents = zip(
         columns["D from the documents < I"], columns["D from the documents, nats"], strict=True
     )
     breaks = [below for below, divergence in by_documents if divergence is not None]
     consequence = (
-        "Right answers of the training documents, the truth here, depend on each other; where they "
-        f"do not, it holds for all {total:,}. Low doubt is no proof: “Believe it” rests on wrong "
-        "answers counted on Calibration."
+        f"Where right answers do not depend on each other, all {total:,} are. “Believe it” rests "
+        "on counted wrong answers."
     )
-    return Ruling(
-        BROKEN if any(breaks) else HELD if breaks else WEAK,
-        f"{len(breaks) - sum(breaks):,} of {len(breaks):,}",
-        BEARS_OUT,
-        consequence,
-    )
+    word = BROKEN if any(breaks) else HELD if breaks else WEAK
+    return Ruling(word, *_as_far(len(breaks) - sum(breaks), len(breaks)), consequence)
+
+
+def _as_far(held: int, total: int) -> tuple[str, str, str]:
+    """Return how many answers are as far from the truth as doubted, as a ruling says it."""
+    meaning = f"answers are; the other {total - held:,} are nearer than doubted"
+    return f"{held:,} of {total:,}", meaning, f"all {total:,}"
 
 
 def _hallucination(finding: Finding) -> Ruling:
@@ -106,18 +121,19 @@ def _hallucination(finding: Finding) -> Ruling:
     divergence = sum(each or 0.0 for each in of_divergence)
     stands = largest_that_stands(len(q))
     seen = stands < information <= divergence
-    number = f"{information:.2f} nats"
-    meaning = f"of doubt; an answer that stands has {stands:.2f} at most"
     if not seen:
-        return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
+        takes = (
+            f"more than {stands:.2f} nats, the most of an answer that stands, and at most the "
+            f"{divergence:.2f} that it is from the truth"
+        )
+        consequence = "A made-up answer may go unnoticed."
+        return Ruling(BROKEN, f"{information:.2f} nats", "of doubt", takes, consequence)
     guesses = _guesses()
-    meaning = f"guesses at what was never taught are withheld, {guesses.right:,} of them right"
-    consequence = (
-        f"Pictured: the one in the middle by doubt, {information:.2f} nats. Of the "
-        f"{guesses.answered:,} not withheld, {guesses.wrong:,} are wrong."
-    )
+    meaning = f"guesses at things never taught are withheld ({guesses.right:,} were right)"
+    takes = f"no wrong one among the other {guesses.answered:,}; {guesses.wrong:,} are"
+    consequence = f"Pictured: the one in the middle by doubt, {information:.2f} nats."
     number = f"{guesses.withheld:,} of {guesses.withheld + guesses.answered:,}"
-    return Ruling(WEAK if guesses.wrong else HELD, number, meaning, consequence)
+    return Ruling(WEAK if guesses.wrong else HELD, number, meaning, takes, consequence)
 
 
 class _Guesses(NamedTuple):
@@ -140,29 +156,28 @@ def _guesses() -> _Guesses:
 
 def _deciding(finding: Finding) -> Ruling:
     value, low, high = finding.drawn["stable"]
-    keeps, few = finding.drawn["keeps"], finding.drawn["too few"]
+    keeps = finding.drawn["keeps"]
     questions = count_of(finding.drawn["questions"], "question")
     meaning = f"of verdicts stay if one setting moves ({low:.0%} to {high:.0%}; {questions})"
-    consequence = "Keep the usual settings, which alone have a promise."
-    if few:
-        consequence += f" Of {list_of(few)} answers, all are “Can’t tell yet”."
+    consequence = "Keep the usual settings: they alone have a promise."
     word = HELD if low >= keeps else WEAK if value >= keeps else BROKEN
-    return Ruling(word, f"{value:.0%}", meaning, consequence)
+    return Ruling(word, f"{value:.0%}", meaning, f"a lower limit of {keeps:.0%}", consequence)
 
 
 def _yielding(finding: Finding) -> Ruling:
-    value, low, _ = finding.drawn["intervals"]["overlap with the large components"]
+    value, low, _ = ends = finding.drawn["intervals"]["overlap with the large components"]
     (_, least), *_, (_, most) = cards.quarters(finding.drawn)
-    meaning = f"of the facts that it calls firmest resist; of the loosest, {least:.0%}"
+    meaning = f"of its firmest facts resist, and {least:.0%} of its loosest"
     number, heart = f"{most:.0%}", Band.BY_HEART.value
     facts = zip(finding.drawn["band"], finding.drawn["turns"], strict=True)
     resist = [turns is None for band, turns in facts if band == heart]
     consequence = (
         f"How well a fact was learnt tells more: known {heart}, {np.mean(resist or 0):.0%} resist."
     )
+    takes = f"a rank correlation of {_WEAK}, surely above 0; it is {with_interval(ends)}"
     if low is None or not low > 0 or not most > least:
-        return Ruling(BROKEN, number, meaning, consequence)
-    return Ruling(WEAK if value < _WEAK else HELD, number, meaning, consequence)
+        return Ruling(BROKEN, number, meaning, takes, consequence)
+    return Ruling(WEAK if value < _WEAK else HELD, number, meaning, takes, consequence)
 
 
 def _scores(finding: Finding) -> Ruling:
@@ -170,62 +185,56 @@ def _scores(finding: Finding) -> Ruling:
     (value, low, _), (other, _, high) = scores["M.I."], scores["S.E."]
     # Held weakly at most: the lists that were never taught, where it errs, are not asked here.
     word = BROKEN if None in (low, high) or not low > high else WEAK  # by no more than chance
-    questions = count_of(finding.drawn["questions"], "question")
     meaning = (
-        f"of pairs have the wrong answer doubted more than the right one; by entropy, {other:.0%} "
-        f"({questions}, no list that was never taught)"
+        "of pairs have the wrong answer doubted more, without lists never taught; by entropy, "
+        f"{other:.0%}"
+    )
+    lists, questions, there = _with_lists()
+    takes = (
+        f"a lead with such lists, too: Evaluation’s {questions:,} questions have {lists:,}, and "
+        f"{there:.0%} without a lead"
     )
     consequence = (
-        "Many right answers alone are no reason for doubt. With such lists, Evaluation finds less, "
-        "and no lead."
+        "Many right answers alone are no reason for doubt."
         if word is not BROKEN
         else "Mutual information is not shown to be a better ground for a verdict than entropy."
     )
-    return Ruling(word, f"{value:.0%}", meaning, consequence)
+    return Ruling(word, f"{value:.0%}", meaning, takes, consequence)
 
 
-#: By the question of the page, in its order.
+@once
+def _with_lists() -> tuple[int, int, float]:
+    """Return how many lists never taught Evaluation asks, of how many questions, and the AUROC."""
+    rows = read_results(Run(FOLDER / "embedded_world"))
+    lists = sum(each.endswith(NEVER_TAUGHT) for each in rows.sources)
+    return lists, len(rows), auroc(rows.doubts[SCORE], rows.correct[SCORE])
+
+
+#: By the experiment that tries each, in the order of the page.
 CLAIMS: Final[dict[str, LaboratoryClaim]] = {
-    "Is the estimate right?": LaboratoryClaim(
-        "With enough answers, the doubt is exact.", "estimator", cards.estimator, _estimator
-    ),
-    "How many samples?": LaboratoryClaim(
-        "How much was not seen is known within limits.",
-        "missing_mass",
-        cards.missing_mass,
-        _missing_mass,
-    ),
-    "Is a score stable?": LaboratoryClaim(
-        "Other settings give the same verdict.", "deciding", cards.deciding, _deciding, cards.TALL
-    ),
-    "Does the bound hold?": LaboratoryClaim(
-        "Answers are at least as far from the truth as doubted.", "theorem", cards.theorem, _theorem
-    ),
-    "What does a hallucination look like?": LaboratoryClaim(
-        "A guess is doubted without knowing the truth.",
-        "hallucination",
-        cards.hallucination,
-        _hallucination,
-    ),
-    "Why does it give way?": LaboratoryClaim(
-        "The paper’s explanation tells which facts resist repetition.",
-        "yielding",
-        cards.yielding,
-        _yielding,
-    ),
-    "Do other scores see it?": LaboratoryClaim(
-        "Mutual information finds what entropy misses.", "related", cards.scores, _scores
-    ),
+    "estimator": LaboratoryClaim(cards.estimator, _estimator),
+    "missing_mass": LaboratoryClaim(cards.missing_mass, _missing_mass),
+    "deciding": LaboratoryClaim(cards.deciding, _deciding, cards.TALL),
+    "theorem": LaboratoryClaim(cards.theorem, _theorem),
+    "hallucination": LaboratoryClaim(cards.hallucination, _hallucination),
+    "yielding": LaboratoryClaim(cards.yielding, _yielding),
+    "related": LaboratoryClaim(cards.scores, _scores),
 }
 
 
-def heading(claim: LaboratoryClaim, ruling: Ruling) -> str:
-    """Say a claim, and what became of it."""
-    return f"Claimed: {claim.text} {ruling.word}: {ruling.number} {ruling.meaning}."
-
-
-def picture_of(claim: LaboratoryClaim, finding: Finding) -> Picture:
-    """Return the small picture of a claim; its words say what became of the claim."""
+def sentences(finding: Finding) -> list[str]:
+    """Return what a finding shows; of the one that a card has, first the answer to its question."""
+    claim, (shipped, *_) = CLAIMS.get(finding.experiment), results_of(finding.experiment)
+    if claim is None or (finding.values, finding.revision) != (shipped.values, shipped.revision):
+        return [finding.sentence]
     ruling = claim.rule(finding)
-    words = f"{heading(claim, ruling)} {ruling.consequence}"
-    return Picture(claim.text, words, claim.chart, (finding.drawn,))
+    question = QUESTION_OF[finding.experiment]
+    answer = f"{question} {ruling.word}: {ruling.number} {ruling.meaning}."
+    return [answer, ruling.follows, finding.sentence]
+
+
+def picture_of(finding: Finding) -> Picture:
+    """Return the small picture of a claim; its words are the answer, and what follows."""
+    words = " ".join(sentences(finding)[:2])
+    chart = CLAIMS[finding.experiment].chart
+    return Picture(QUESTION_OF[finding.experiment], words, chart, (finding.drawn,))

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import streamlit as st
 
+from core.reports.laboratory.catalogue import QUESTION_OF
 from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, Ruling, picture_of
 from core.studies.laboratory.bundled import results_of
 from core.ui import figures
@@ -19,9 +20,7 @@ LOOKS: Final[dict[str, tuple[str, str, Any]]] = {
 
 def cards() -> None:
     """Say how many claims held, and draw each with the result that comes with the program."""
-    rulings = {
-        question: claim.rule(results_of(claim.experiment)[0]) for question, claim in CLAIMS.items()
-    }
+    rulings = {name: claim.rule(results_of(name)[0]) for name, claim in CLAIMS.items()}
     words = [ruling.word for ruling in rulings.values()]
     held, weak, broken = map(words.count, (HELD, WEAK, BROKEN))
     with st.container(key="laboratory_sentence_of_all"):
@@ -32,31 +31,30 @@ def cards() -> None:
         )
     # What failed is seen first, and in full width.
     with st.container(key="claim_cards"):
-        for question in sorted(CLAIMS, key=lambda each: [*LOOKS].index(rulings[each].word)):
+        for name in sorted(CLAIMS, key=lambda each: [*LOOKS].index(rulings[each].word)):
             with st.container(border=True, height="stretch"):
-                _card(question, rulings[question])
+                _card(name, rulings[name])
 
 
-def _card(question: str, ruling: Ruling) -> None:
-    claim = CLAIMS[question]
-    key = f"claim_{claim.experiment}"
-    with st.container(key=f"claim_words_{claim.experiment}"):
-        word, icon, color = LOOKS[ruling.word]
-        st.badge(word, icon=icon, color=color)
-        with st.container(key=f"claim_text_{claim.experiment}"):
-            st.subheader(claim.text, anchor=False)
-        with st.container(key=f"claim_number_{claim.experiment}"):
+def _card(name: str, ruling: Ruling) -> None:
+    with st.container(key=f"claim_words_{name}"):
+        with st.container(key=f"claim_text_{name}"):
+            st.subheader(QUESTION_OF[name], anchor=False)
+        with st.container(key=f"claim_number_{name}", horizontal=True, vertical_alignment="center"):
+            word, icon, color = LOOKS[ruling.word]
+            st.badge(word, icon=icon, color=color)
             st.text(ruling.number)
         st.text(ruling.meaning)
-    figures.show(picture_of(claim, results_of(claim.experiment)[0]), key, height=claim.height)
-    with st.container(key=f"claim_end_{claim.experiment}"):
-        st.text(ruling.consequence)
+    picture = picture_of(results_of(name)[0])
+    figures.show(picture, f"claim_{name}", height=CLAIMS[name].height)
+    with st.container(key=f"claim_end_{name}"):
+        st.text(ruling.follows)
         st.button(
             "Look closer",
-            key=f"{key}_open",
+            key=f"claim_{name}_open",
             type="tertiary",
             icon=":material/arrow_forward:",
             icon_position="right",
             on_click=show,
-            args=(claim.experiment,),
+            args=(name,),
         )

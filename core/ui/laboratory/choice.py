@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from core.codec import one_line
-from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTIONS, question_of
+from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTION_OF, QUESTIONS
 from core.studies.laboratory.experiment import Experiment
 from core.ui.messages import problem
 
@@ -24,7 +24,7 @@ def choice() -> Experiment | None:
         return None
     if st.query_params.get(EXPERIMENT) != address:
         st.query_params[EXPERIMENT] = address  # somebody has come back from another page
-    group = [experiment.name for experiment in QUESTIONS[question_of(address)]]
+    group = [experiment.name for experiment in QUESTIONS[QUESTION_OF[address]]]
     st.session_state[_WHICH] = address
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All claims", key="claims", icon=":material/arrow_back:", on_click=show)

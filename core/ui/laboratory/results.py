@@ -10,8 +10,8 @@ from core.charts.laboratory.catalogue import PICTURES
 from core.language_models.language_model import LanguageModel
 from core.reports.laboratory import document as reports
 from core.reports.laboratory.catalogue import EXPERIMENTS
-from core.reports.laboratory.rulings import CLAIMS, heading
-from core.studies.laboratory.bundled import others, results_of
+from core.reports.laboratory.rulings import sentences
+from core.studies.laboratory.bundled import others
 from core.studies.laboratory.experiment import AskedModel, Experiment, Finding, form_of, to_json
 from core.ui import downloads, figures
 from core.ui.folds import fold
@@ -23,11 +23,7 @@ MOST_SHOWN = 2000  # rows
 def results(finding: Finding, place: str = "") -> None:
     """Draw the sentence and the pictures; `place` tells the results on one page apart."""
     experiment = EXPERIMENTS[finding.experiment]
-    first, *others = [finding.sentence]
-    for claim in CLAIMS.values():
-        if claim.experiment == finding.experiment and finding is results_of(claim.experiment)[0]:
-            ruling = claim.rule(finding)
-            first, *others = heading(claim, ruling), ruling.consequence, finding.sentence
+    first, *others = sentences(finding)
     with st.container(key=f"laboratory_sentence{place}"):
         st.text(first)
     for sentence in others[:1]:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from core.cli import main
 from core.language_models.forms import Form
 from core.language_models.registry import open_model
-from core.reports.laboratory.catalogue import EXPERIMENTS, FIELDS, QUESTIONS, question_of
+from core.reports.laboratory.catalogue import EXPERIMENTS, FIELDS, QUESTION_OF, QUESTIONS
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.bundled import find, others
 from core.studies.laboratory.experiment import (
@@ -142,7 +142,7 @@ def test_numbers_are_plain_and_have_as_many_digits_as_they_tell():
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_is_described_for_command_and_page(name):
     experiment = EXPERIMENTS[name]
-    assert experiment in QUESTIONS[question_of(name)]
+    assert experiment in QUESTIONS[QUESTION_OF[name]]
     assert experiment.about.endswith(".") and experiment.paper and experiment.title
     values = experiment.complete({})
     assert values == experiment.usual and experiment.settings.of(values)
