@@ -51,7 +51,7 @@ def test_opens_on_the_claims_and_looks_closer_at_one_as_it_is_shipped():
     assert badges(page) == sorted(words, key=(BROKEN, WEAK, HELD).index)  # the worst first
     assert len(pictures(page)) == 7
     assert {ruling.number for ruling in rulings} <= {*texts(page)}
-    tried = "7 claims, tried where the truth is known: 2 hold, 3 in part, 2 do not."
+    tried = "7 claims, tried where the truth is known: yes for 2, in part for 3, no for 2."
     assert page.header[0].value == tried
     assert {ruling.follows for ruling in rulings} <= {*texts(page)}
     press(page, "claim_estimator_open")

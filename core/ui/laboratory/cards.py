@@ -25,8 +25,8 @@ def cards() -> None:
     held, weak, broken = map(words.count, (HELD, WEAK, BROKEN))
     with st.container(key="laboratory_sentence_of_all"):
         st.header(
-            f"{len(words):d} claims, tried where the truth is known: {held:d} hold, {weak:d} in "
-            f"part, {broken:d} do not.",
+            f"{len(words):d} claims, tried where the truth is known: yes for {held:d}, in part for "
+            f"{weak:d}, no for {broken:d}.",
             anchor=False,
         )
     # What failed is seen first, and in full width.
