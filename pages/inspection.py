@@ -3,6 +3,7 @@
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.language_models.errors import ModelError
 from core.studies.amplification.gallery import propose
@@ -30,19 +31,23 @@ from core.ui.model import name_in_use
 from core.ui.storage import keeper
 
 
-def inspect() -> None:
-    """Draw the page, from the question down to the details."""
-    badge = page_header("Can I believe this answer?", "")
-    opened = saved_result.open_result("inspection")
-    with st.container():  # it comes and goes, and moves no field
-        if policy.in_use() and opened is None:  # which was decided by a policy of its own
-            policy.banner()
+def inspect(top: DeltaGenerator, folds: DeltaGenerator, badge: DeltaGenerator) -> None:
+    """Draw an inspection, from the question down to the details.
+
+    `top`: where the question stands; `folds`: and its settings; `badge`: what is promised.
+    """
+    with top:
+        opened = saved_result.open_result("inspection")
+        with st.container():  # it comes and goes, and moves no field
+            if policy.in_use() and opened is None:  # which was decided by a policy of its own
+                policy.banner()
     try:
         if opened is not None:
             inspection = from_json(opened.payload)
             saved_result.say_if_otherwise(opened, inspection)
         else:
-            request, reading = question_form()
+            with top:
+                request, reading = question_form(folds)
             save = keeper(reading, policy.in_use(), by_hand=is_a_persons())
             recording = recording_for(request, reading, save)
             if recording is None:
@@ -69,13 +74,12 @@ def inspect() -> None:
     if all_of_it:
         behind(inspection, live=opened is None)
     with st.container(horizontal=True):
-        if all_of_it:
-            amplify(inspection)
         downloads.menu(partial(files, inspection, opened))
-        if id := opened.id if opened else saved_view(inspection):
-            offer_comparison(id)
+        offer_comparison(inspection, opened.id if opened else saved_view(inspection))
         if opened is None:
             saved_result.permalink(saved_view(inspection), partial(keep_view, inspection))
+        if all_of_it:
+            amplify(inspection)
 
 
 def behind(inspection: Inspection, *, live: bool) -> None:
@@ -103,6 +107,9 @@ def amplify(inspection: Inspection) -> None:
             problem(str(error))
 
 
-inspect()
-fold("Score answers that you have", own_answers, key="own_fold", icon=":material/upload_file:")
-fold("Check a longer text", claims, key="claims_fold", icon=":material/fact_check:")
+badge = page_header("Can I believe this answer?", "")
+top, folds = st.container(), st.container(horizontal=True, key="input_folds")
+inspect(top, folds, badge)
+with folds:  # ways in, too, but no verdict waits for them
+    fold("Answers you have", own_answers, key="own_fold", icon=":material/upload_file:")
+    fold("A longer text", claims, key="claims_fold", icon=":material/fact_check:")

@@ -103,7 +103,7 @@ def doubt_scale(
         rows["left" if doubt - lowest > 0.4 * span else "right"].append(text)
     title = f"{SCORES[score].title} ({SCORES[score].symbol})"
     if unit := SCORES[score].doubt_unit:
-        title += f" in {unit}"
+        title += f", unit: {unit}"
     if rule is not None and not decides:  # one of both: a telephone has no room for more
         title += "; does not decide here"
     what = _FOLLOWS if score == SCORE else SCORES[score].sign

@@ -90,7 +90,7 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     if public():
         return
     if id is None or not is_there(id):
-        st.button("Save to History", key="keep_view", on_click=keep)
+        st.button("Save to History", key="keep_view", icon=":material/history:", on_click=keep)
         return
     if storage().waits:  # an address that may still lead nowhere is not handed on
         st.caption("This result will be in History once the database opens.")

@@ -98,7 +98,7 @@ def test_doubts_stand_one_below_the_other_under_the_name_of_their_scale(address,
         expect(page.locator(VERDICT)).to_be_visible()
         at_rest(page)
     page = open_page(f"{address}/history", **PHONE)
-    expect(page.get_by_text("doubt; dark: believed, dashed: limit")).to_be_visible()
+    expect(page.get_by_text("doubt; strong: believed, dashed: limit")).to_be_visible()
     number = page.locator(".doubt:has(.track:visible) > span").first
     number.evaluate(
         "(each) => { each.textContent = '0.58051 < 0.58092' }"

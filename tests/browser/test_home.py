@@ -1,5 +1,7 @@
 """The page "Home" as a person uses it: lanes under one control, and a challenge."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -38,7 +40,15 @@ def test_the_control_contradicts_every_lane_without_asking_the_server(address, o
     expect(lane(page, 2).get_by_text("gives way, and is wrong")).to_be_visible()
     expect(lane(page, 2).locator(".ends .own")).to_have_text("Las Vegas 51% → 1.1%")
     expect(lane(page, 0).locator(".ends .own")).to_have_text("Paris > 99.9%")  # has not moved
+    parts, before = (lane(page, 1).locator(f"{bar} .part") for bar in (".bar", ".was"))
+    order = ["Banana", "Lemon", "Pineapple", "Mango", "Quince", "Grapefruit", "anything else"]
+    for part, name in zip(parts.all(), order, strict=True):
+        expect(part).to_have_attribute("title", re.compile(f"^{name} "))
+    expect(parts.nth(1)).to_have_class("part told")  # in its place among the others
+    own, whole = before.first.bounding_box(), lane(page, 1).locator(".bar").bounding_box()
+    assert own["width"] / whole["width"] == pytest.approx(0.34, abs=0.01)
     control(page).press("Home")
+    expect(before.first).not_to_be_visible()
     expect(lane(page, 2).locator(".ends .own")).to_have_text("Las Vegas 51%")
     untold = [bar(page, at) for at in range(4)]
     expect(page.get_by_text("✓ Believe it", exact=True).first).to_be_visible()

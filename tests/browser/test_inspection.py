@@ -116,6 +116,7 @@ def test_every_row_says_all_that_follows_on_what_was_told(address, open_page):
     # Another answer that it is told is in that colour; its own is its own, told or not.
     for row, number in enumerate((0, 0, 1)):
         expect(rows.nth(row).locator(".part.told")).to_have_count(number)
+    expect(page.locator(".legend .itself")).to_have_count(1)
 
 
 def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):

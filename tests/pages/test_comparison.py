@@ -55,6 +55,16 @@ def test_an_inspection_offers_the_others(two):
     assert page.header[0].value == "What was set differently"
 
 
+def test_what_was_not_saved_is_saved_once_it_is_compared():
+    """An example on which the page opens; beside it, something has to be saved."""
+    page = session("inspection")
+    assert not saved() and "beside_open" not in keys(page)
+    session("inspection", q=QUERY)
+    (other,) = saved()
+    page = press(session("inspection"), "beside_open")
+    assert saved() == [other, page.query_params["saved"]] and page.query_params["beside"] == other
+
+
 def test_a_link_that_leads_nowhere_leaves_the_inspection_there(two):
     curve = storage().results.save("amplification", "", QUERY, "embedded", "[]")
     broken = storage().results.save("inspection", "", QUERY, "embedded", "{}")

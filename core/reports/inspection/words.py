@@ -332,11 +332,16 @@ def about_training(taught: TaughtPosition | None) -> list[str]:
     """Return what is to be known of a question that is none of those that were taught."""
     if taught is None or taught.recognised:
         return []
-    heading, listed = "Did you mean:", taught.offers
-    if taught.outside and not listed:
-        heading, listed = f"Nearest of what was taught, where {NEAR:.0%} is near:", taught.nearest
+    listed = taught.nearest if taught.outside else taught.offers
     offers = [f"  {offer.question} (similarity {offer.in_words})" for offer in listed]
-    return [untaught_words(taught), *([heading, *offers] if offers else [])]
+    return [untaught_words(taught), *([introduction(taught), *offers] if offers else [])]
+
+
+def introduction(taught: TaughtPosition) -> str:
+    """Return what stands before the taught questions that are like one that was not taught."""
+    if taught.near:
+        return "Did you mean:"
+    return f"Nearest that it was taught, though not near ({NEAR:.0%}):"
 
 
 def untaught_words(taught: TaughtPosition) -> str:

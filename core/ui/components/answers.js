@@ -13,16 +13,23 @@ function answers(lane, words) {
     made.style.setProperty("--shade", `${shadeOf(rank)}%`);
     return made;
   };
+  // By their shares before, as in an inspection: what it is told has its place among the others.
+  const { told: toldBefore, others: othersBefore } = lane.steps[0];
+  const rank = othersBefore.filter((share) => share > toldBefore).length + 1;
   const ownBar = part(0);
-  const otherBars = lane.others.map((_, i) => part(i + 1));
-  const toldBar = part(lane.others.length + 1);
+  const otherBars = lane.others.map((_, i) => part(i + (i + 1 < rank ? 1 : 2)));
+  const toldBar = part(rank);
   const restBar = element("span", { class: "part rest" }, element("span", { class: "label" }));
-  const bar = element("div", { class: "bar", role: "img" }, ownBar, ...otherBars, restBar, toldBar);
+  const bars = [ownBar, ...otherBars, restBar];
+  bars.splice(rank, 0, toldBar);
+  const bar = element("div", { class: "bar", role: "img" }, ...bars);
   const below = element("div", { class: "below", "aria-hidden": true });
-  const shown = element("div", { class: "answers" }, element("div", { class: "ends" }, own, told), bar, below);
+  const was = element("div", { class: "was", title: words.before, "aria-hidden": true });
+  const shown = element("div", { class: "answers" }, element("div", { class: "ends" }, own, told), bar, was, below);
   const hasNames = lane.others.some((name) => name !== lane.own); // of what is made up, none has one
 
   const resize = (each, share, name, label = name) => {
+    each.share = share;
     each.style.width = `${100 * share}%`;
     each.title = `${name} ${percent(share)}`;
     each.firstElementChild.textContent = label;
@@ -35,8 +42,9 @@ function answers(lane, words) {
     resize(ownBar, share.own, lane.own, "");
     otherBars.forEach((each, i) => resize(each, share.others[i], lane.others[i]));
     resize(restBar, rest, words.other);
-    resize(toldBar, share.told, lane.told, at ? "" : lane.told); // before, it is one of the model's own
-    toldBar.className = at ? "part told" : "part own";
+    resize(toldBar, share.told, lane.told);
+    toldBar.className = at ? "part told" : "part own"; // before, it is one of the model's own
+    shown.classList.toggle("untold", !at);
     const moved = (name, shares) => {
       const [before, now] = shares.map(percent);
       const from = before === now ? [] : [element("span", { class: "before" }, `${before} → `)];
@@ -44,13 +52,16 @@ function answers(lane, words) {
     };
     own.replaceChildren(...moved(lane.own, [lane.steps[0].own, share.own]));
     told.replaceChildren(...(at ? moved(lane.told, [lane.steps[0].told, share.told]) : []));
-    below.replaceChildren(...otherBars.filter((_, i) => hasNames && share.others[i] >= LEAST_NAMED)
+    below.replaceChildren(...otherBars.filter((each) => hasNames && each.share >= LEAST_NAMED)
       .map((each) => element("span", {}, each.title)));
-    const listed = otherBars.filter((_, i) => share.others[i] >= LEAST_LISTED);
-    const said = `${[ownBar, ...listed, toldBar, restBar].map(({ title }) => title).join(", ")}.`;
+    const isListed = (each) => each === ownBar || each === toldBar || each.share >= LEAST_LISTED;
+    const said = `${bars.filter(isListed).map(({ title }) => title).join(", ")}.`;
     bar.setAttribute("aria-label", `${lane.question} ${said}`);
     return said;
   }
+  show(0);
+  was.append(...bars.map((each) => each.cloneNode(true)));
+  for (const each of was.children) each.removeAttribute("title"); // it has one of its own
   return { shown, show };
 }
 

@@ -13,7 +13,7 @@ PLAIN: Final = dict(
     zip(MEASURES, ("its answers differ", "what it is told changes what it says"), strict=True)
 )
 WORDS: Final = {
-    "measure": "Measure doubt by how much",
+    "measure": "Measure doubt, in nats, by how much",
     "threshold": "Answer below",
     "unit": "nats",
     "answers": "answers, and is",

@@ -19,7 +19,7 @@ WORDS: Final = {
     "tick": "Tick",
     "ticked": "Tick one to rename it, two inspections to compare, or any to delete",
     "open": "Open",
-    "columns": ["question", "answer", "verdict", "doubt; dark: believed, dashed: limit"],
+    "columns": ["question", "answer", "verdict", "doubt; strong: believed, dashed: limit"],
     "today": "Today",
     "yesterday": "Yesterday",
 }

@@ -36,7 +36,8 @@ WORDS: Final = {
     "valuetext": "told {} times",
     "open": "Open as an inspection",
     "other": "anything else",
-    "columns": ["Question", "Its own answer", "What it is told", "Verdict"],
+    "before": "Told nothing",
+    "columns": ["Question", "Its own answer (thin bar: before)", "What it is told", "Verdict"],
 }
 
 

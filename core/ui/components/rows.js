@@ -47,6 +47,7 @@ function draw(root, { answers, rows, words }) {
     keys.push(element("span", { class: "order" }, `${words.order} ${order.join(" · ")}`));
   }
   if (rows.some((row) => isUnnamed(restOf(row)))) keys.push(key(words.else, "else"));
+  if (rows.some(({ at }) => at === 0)) keys.push(key(words.itself, "itself"));
   if (rows.some(({ at, says }) => at > 0 && says[at] >= 0.0005)) keys.push(key(words.again, "again"));
   if (keys.length) root.append(element("p", { class: "legend", "aria-hidden": true }, ...keys));
 }

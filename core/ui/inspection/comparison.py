@@ -17,6 +17,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.serialise import from_json
 from core.ui import downloads, figures
+from core.ui.inspection.saving import id_in_history
 from core.ui.inspection.verdict import quotes, reveal, serve
 from core.ui.messages import problem
 from core.ui.saved_result import BESIDE, SAVED, otherwise, why_unverified
@@ -49,17 +50,25 @@ def comparison(here: Inspection) -> bool:
     return True
 
 
-def offer_comparison(id: str) -> None:
-    """Let the person choose another saved inspection, to be put beside the one of this id."""
+def offer_comparison(inspection: Inspection, id: str | None) -> None:
+    """Let the person choose another saved inspection, to be put beside this one.
+
+    `id`: of the saved one; one that was not saved is, once it is compared.
+    """
     try:
         results = storage().results.search("", "inspection", limit=MOST_OFFERED).results
     except StoreError as error:
         problem(str(error))
         return
     others = {one.id: one for one in results if one.id != id}
-    if not others:
-        return
-    with st.popover("Compare with…", icon=":material/compare_arrows:"):
+    with st.popover(
+        "Compare with…",
+        icon=":material/compare_arrows:",
+        disabled=not others,
+        help=None if others else "No other inspection is saved yet.",
+    ):
+        if not others:
+            return
         chosen = st.selectbox(
             "Another saved inspection",
             list(others),
@@ -70,7 +79,13 @@ def offer_comparison(id: str) -> None:
             key=f"beside_which_{id}",  # another list for each
             width=460,  # the time tells one question from itself
         )
-        st.button("Compare", key="beside_open", type="primary", on_click=_open, args=(id, chosen))
+        of = inspection, id, chosen
+        st.button("Compare", key="beside_open", type="primary", on_click=_compare, args=of)
+
+
+def _compare(inspection: Inspection, id: str | None, there: str) -> None:
+    if here := id or id_in_history(inspection):
+        _open(here, there)
 
 
 def _open(here: str, there: str) -> None:

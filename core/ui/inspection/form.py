@@ -62,8 +62,11 @@ COMPARED_FOR = "compared_for"  # the question to which a press wanted more answe
 _OPENED_WITH, _AGREED_TO_LINK = "inspection_opened_with", "inspection_agreed_to_link"
 
 
-def question_form() -> tuple[Request, Reading]:
-    """Let the person type, and return what to ask and how to read it. All in the URL."""
+def question_form(folds: DeltaGenerator) -> tuple[Request, Reading]:
+    """Let the person type, and return what to ask and how to read it. All in the URL.
+
+    `folds`: where the settings stand, folded up.
+    """
     if samples := st.session_state.pop(NEXT_SAMPLES, None):
         st.session_state["k"] = samples
     notices = st.container()  # the settings are folded away
@@ -84,11 +87,20 @@ def question_form() -> tuple[Request, Reading]:
     # As Enter does; and what failed or was cancelled before is asked anew.
     press.button("Ask", type="primary", key="ask", width="stretch", on_click=_press)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        for name, question in EXAMPLES.items():
-            st.button(name, key=f"example_{name}", on_click=_ask_for, args=(question,))
+        on_screen = [name for name, question in EXAMPLES.items() if question == query]
+        st.session_state["example_question"] = on_screen[0] if on_screen else None
+        st.radio(
+            "Examples",
+            list(EXAMPLES),
+            index=None,
+            key="example_question",
+            horizontal=True,
+            on_change=_ask_example,
+            label_visibility="collapsed",
+        )
         if has_taught_words(current()):
             st.page_link(frame.questions(), label="Browse all", icon=":material/forum:")
-    with st.expander("Settings", icon=":material/tune:"):
+    with folds, st.expander("Settings", icon=":material/tune:"):
         asking, seeing = st.columns(2)
         with asking:
             st.caption("These settings call the model again")
@@ -249,6 +261,11 @@ def ask_instead(question: str) -> None:
     """Ask another question than the one on the screen, which may be a kept one."""
     saved_result.leave()
     _ask_for(question)
+
+
+def _ask_example() -> None:
+    if name := st.session_state["example_question"]:
+        _ask_for(EXAMPLES[name])
 
 
 def _ask_for(question: str) -> None:

@@ -42,6 +42,13 @@ def keep_view(inspection: Inspection) -> None:
     st.session_state.update({_VIEWS: {**views, this: id}, _FAILED: failed})
 
 
+def id_in_history(inspection: Inspection) -> str | None:
+    """Return the id of what is on the screen, which is kept first if it was not."""
+    if saved_view(inspection) is None:
+        keep_view(inspection)
+    return saved_view(inspection)
+
+
 def say_if_unsaved(inspection: Inspection) -> None:
     """Say why what is on the screen could not be saved, if it was to be."""
     if why := st.session_state.get(_FAILED, {}).get(view(inspection)):

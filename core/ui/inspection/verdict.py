@@ -15,7 +15,7 @@ from core.reports.inspection.words import (
     USUAL_NUMBER_ALONE,
     WITHHELD,
     front_sentence,
-    idle_doubt,
+    introduction,
     reasons,
     source_sentence,
     truth,
@@ -85,9 +85,6 @@ def _decisive(inspection: Inspection) -> None:
     else:
         st.markdown("**How much doubt**", help=f"{TERMS['Doubt']}\n\n{VERDICTS}")
     figures.show(reports.decisive_picture(inspection, references), "doubt")
-    if inspection.conceals and (sentence := idle_doubt(inspection)):
-        with st.container(key="idle_doubt"):
-            st.text(sentence)
 
 
 def _afterwards(inspection: Inspection) -> None:
@@ -237,7 +234,7 @@ def _beside_what_was_taught(taught: TaughtPosition) -> None:
         return
     st.text(untaught_words(taught))
     if taught.offers:
-        st.text("Did you mean:")
+        st.text(introduction(taught))
     for number, offer in enumerate(taught.offers):
         with st.container(horizontal=True, vertical_alignment="center", key=f"offer_{number:d}"):
             shown = f" (similarity {offer.in_words})" * (not taught.outside)  # else beside it
