@@ -54,7 +54,7 @@ SYSTEM: Final = {
 QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
 NO_PROMISE: Final = "no promise"  # of a policy, in a saved outcome
 _NO_GUARANTEE: Final = "no guarantee"  # the same as earlier versions saved it
-BELIEF: Final = "Believe limit"  # up to which an answer may be believed
+BELIEF: Final = "Believe limit"  # a doubt
 ABOVE: Final = f"above the {BELIEF}"
 OTHER_WORDS: Final = "not taught these words"  # why no promise holds of an answer
 _DECIDED: Final = (
@@ -207,13 +207,13 @@ class SavedOutcome(NamedTuple):
     policy: str = ""  # in use, where it decided by a doubt; earlier versions did not save it
     doubt: float | None = None  # in `unit`, or λ where no policy is named
     limit: float = 1.0  # λ
-    why: str = ""  # what else than λ gave its word: why only “Perhaps” is said, or why no less
+    why: str = ""  # what else than λ gave its word
     unit: str = "nats"  # of the doubt, or the symbol of a score that has none
 
     @property
     def belief_limit(self) -> float | None:
-        """Up to which doubt the answer might be believed, in `unit`; None where nobody saved it."""
-        match = re.match(rf"(?:{ABOVE}|{BELIEF}) (\d+\.\d+)", self.why)
+        """Up to which doubt the answer might be believed; None where nobody saved it."""
+        match = re.match(rf"(?:above the )?{BELIEF} ([\d.]+)", self.why)
         return float(match[1]) if match else None
 
     @property
@@ -338,10 +338,9 @@ def about_training(taught: TaughtPosition | None) -> list[str]:
 
 
 def introduction(taught: TaughtPosition) -> str:
-    """Return what stands before the taught questions that are like one that was not taught."""
-    if taught.near:
-        return "Did you mean:"
-    return f"Nearest that it was taught, though not near ({NEAR:.0%}):"
+    """Return what stands before the taught questions that are like one that was not."""
+    nearest = f"Nearest that it was taught, though not near ({NEAR:.0%}):"
+    return "Did you mean:" if taught.near else nearest
 
 
 def untaught_words(taught: TaughtPosition) -> str:
