@@ -54,7 +54,7 @@ SYSTEM: Final = {
 QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
 NO_PROMISE: Final = "no promise"  # of a policy, in a saved outcome
 _NO_GUARANTEE: Final = "no guarantee"  # the same as earlier versions saved it
-BELIEF: Final = "Believe limit"  # a doubt
+BELIEF: Final = "Believe limit"
 ABOVE: Final = f"above the {BELIEF}"
 OTHER_WORDS: Final = "not taught these words"  # why no promise holds of an answer
 _DECIDED: Final = (
@@ -154,7 +154,7 @@ def outcome(inspection: Inspection) -> str:
 
 
 def _because(inspection: Inspection) -> str:
-    """Return in a few words what else than λ gave “Believe it” or, with a promise, “Perhaps”."""
+    """Return what else than λ gave “Believe it” or, with a promise, “Perhaps”."""
     rule, belief = inspection.verdict.rule, inspection.belief_limit
     if rule and belief is not None and inspection.headline is Headline.BELIEVE:
         if not inspection.has_repeats:
@@ -213,8 +213,8 @@ class SavedOutcome(NamedTuple):
     @property
     def belief_limit(self) -> float | None:
         """Up to which doubt the answer might be believed; None where nobody saved it."""
-        match = re.match(rf"(?:above the )?{BELIEF} ([\d.]+)", self.why)
-        return float(match[1]) if match else None
+        limit = re.match(rf"(?:above the )?{BELIEF} ([\d.]+)", self.why)
+        return float(limit[1]) if limit else None
 
     @property
     def mark(self) -> Stamp | None:
