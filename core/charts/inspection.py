@@ -16,7 +16,7 @@ from core.charts.theme import Chart, Palette, by, lines_apart, mix, share, theme
 from core.codec import isolate, no_more, one_line
 from core.data.world.nearest import NEAR
 from core.once import once
-from core.studies.inspection.conditional_rows import ConditionalRows, in_words
+from core.studies.inspection.conditional_rows import ConditionalRows, chance
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping_rule import GrowthPoint
@@ -356,7 +356,7 @@ def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:
             blue = mix(palette.primary, palette.background, shade)
             colour = palette.ink if again else blue
             ink = palette.background if dark else palette.text
-            number = in_words(probability, rows.is_counted)
+            number = chance(probability, rows.is_counted)
             room = round(75 * probability) - len(number)  # characters
             words = f"{isolate(one_line(name, room))} {number}" if room > 4 else number
             words = words if probability >= _LEAST_NAMED else ""

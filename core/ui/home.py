@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.language_models.language_model import LanguageModel
 from core.once import once
-from core.reports.amplification.words import percent_in_short
 from core.studies.home import MEASURES, PREPARED, TIMES, Lane, challenge, lane
+from core.studies.inspection.conditional_rows import chance
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.taught_questions import has_taught_words
 from core.studies.questions import questions
@@ -148,7 +148,7 @@ def _numbers(lanes: list[Lane]) -> None:
             "told": [one.told for one in lanes],
         }
         | {
-            f"{times} ×": [percent_in_short(one.steps[at].own) for one in lanes]
+            f"{times} ×": [chance(one.steps[at].own, False, 1) for one in lanes]
             for at, times in enumerate(TIMES)
         },
         hide_index=True,

@@ -13,7 +13,6 @@ from core.reports.amplification.words import (
     SHARES,
     in_words,
     medians,
-    percent_in_short,
     remarks,
     verdict,
 )
@@ -22,6 +21,7 @@ from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Point
 from core.studies.amplification.mechanism import PromptAttention
 from core.studies.costs import spending
+from core.studies.inspection.conditional_rows import chance
 from core.uncertainty.attention import HeadRepetition
 
 READING: Final = (
@@ -86,7 +86,7 @@ def answers(curve: Amplification) -> list[tuple[str, str]]:
 
 
 def _at_first(first: Point, ln: float | None) -> str:
-    return "" if ln is None or first.repetitions else f"{percent_in_short(math.exp(ln))} at first"
+    return "" if ln is None or first.repetitions else f"{chance(math.exp(ln), False, 1)} at first"
 
 
 def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:

@@ -138,7 +138,7 @@ def _turn(curve: Amplification) -> str:
     times = [point.repetitions for point in curve.informative]
     last = curve.informative[-1]
     at = curve.crossing
-    keeps = f"{percent(last.normalised_probability or 0.0)} of the two"
+    keeps = f"{_share([last])} of the two"
     if at is None:
         return f"{theirs} does not overtake {_range(curve)}: {ours} keeps {keeps}."
     if at == times[0]:
@@ -186,20 +186,32 @@ def percent(share: float) -> str:
 
 def course(curve: Amplification) -> str:
     """Return what becomes of the answer, and its share of the two; "" where nothing is known."""
-    points = [point.normalised_probability for point in curve.informative]
-    shares = [share for share in points if share is not None]
-    if not shares:
+    points = curve.informative
+    if not points:
         return ""
-    end = last_fate(curve)
-    comes_back = end is not Fate.GIVES_WAY and Fate.GIVES_WAY in map(fate, shares)
-    reach = (min(shares), max(shares)) if end is Fate.ALIVE else shares[-1:]
+    end, fates = last_fate(curve), [fate(p.normalised_probability or 0.0) for p in points]
+    comes_back = end is not Fate.GIVES_WAY and Fate.GIVES_WAY in fates
     what = "gives way, comes back" if comes_back else _COURSES[end]
-    return f"{what}: {' to '.join(map(percent_in_short, reach))} of the two"
+    share = _share(points if end is Fate.ALIVE else points[-1:])
+    for words, sign in _SIGNS.items():
+        share = share.replace(words, sign)
+    return f"{what}: {share} of the two"
 
 
-def percent_in_short(share: float) -> str:
-    """Return the same with signs, as for a cell of a table."""
-    return percent(share).replace("less than", "<").replace("more than", ">")
+def _share(points: Sequence[Point]) -> str:
+    """Return the shares at some points, each as far as its interval allows for."""
+    seen = [share for p in points if (share := p.normalised_probability) is not None]
+    bounds = [bound for p in points for bound in (p.lower, p.upper) if bound is not None]
+    low, high = percent(min(seen + bounds)), percent(max(seen + bounds))
+    if low == high:
+        return low
+    ends = low.startswith("less"), high.startswith("more")
+    if bounds and ends[0] != ends[1]:
+        return f"at most {high}" if ends[0] else f"at least {low}"
+    return f"{low} to {high}"
+
+
+_SIGNS = {"less than": "<", "more than": ">", "at least": "≥", "at most": "≤"}
 
 
 def medians(curves: Sequence[Amplification]) -> tuple[str, str]:

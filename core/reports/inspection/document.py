@@ -18,8 +18,8 @@ from core.studies.costs import spending
 from core.studies.inspection.conditional_rows import (
     AnswerRow,
     ConditionalRows,
+    chance,
     conditional_rows,
-    in_words,
 )
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, display
@@ -153,7 +153,7 @@ def conditional_answers(rows: ConditionalRows) -> Picture:
     likeliest = []
     for row in rows.rows:
         most = max(range(len(row.says)), key=row.says.__getitem__)
-        answer = f"“{display(rows.answers[most])}” {in_words(row.says[most], rows.is_counted)}"
+        answer = f"“{display(rows.answers[most])}” {chance(row.says[most], rows.is_counted)}"
         likeliest.append(f"{_prompt(row)}, it says {answer}")
     alt = f"{'; '.join(likeliest)}."
     return Picture("After each prompt", alt, charts.conditional_answers, (rows,))
@@ -196,7 +196,7 @@ def _conditional_part(inspection: Inspection, rows: ConditionalRows) -> Part:
     columns: dict[str, Sequence[Cell]] = {"prompt": [_prompt(row) for row in rows.rows]}
     for place, answer in enumerate(rows.answers):
         columns[display(answer)] = [
-            in_words(row.says[place], rows.is_counted, 1) for row in rows.rows
+            chance(row.says[place], rows.is_counted, 1) for row in rows.rows
         ]
     return Part(
         "What it says after it is told an answer",

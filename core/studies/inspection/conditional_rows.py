@@ -15,7 +15,7 @@ from core.studies.inspection.inspection import Inspection
 MOST: Final = 8  # answers that are told, and answers whose shares are told apart
 
 
-def in_words(share: float, is_counted: bool, digits: int | None = None) -> str:
+def chance(share: float, is_counted: bool, digits: int | None = None) -> str:
     """Return a probability in short: only a share of draws is 0% or 100%."""
     if is_counted and share in (0.0, 1.0):
         return f"{share:.0%}"

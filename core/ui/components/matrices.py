@@ -6,7 +6,7 @@ import numpy as np
 
 from core.charts.matrices import MATRICES, contribution_reach, shown, tables_of
 from core.reports.inspection.words import likelihoods
-from core.studies.inspection.conditional_rows import in_words
+from core.studies.inspection.conditional_rows import chance
 from core.studies.inspection.inspection import Inspection
 from core.ui.components.registration import register
 
@@ -48,7 +48,7 @@ def matrices(inspection: Inspection, most: int, *, small: bool = False, key: str
         "names": [shown(cluster.text) for cluster in inspection.clusters[:m]],
         "shares": [round(cluster.probability, 4) for cluster in inspection.clusters[:m]],
         "shares_in_words": [
-            in_words(cluster.probability, inspection.evidence.row_masses is None)
+            chance(cluster.probability, inspection.evidence.row_masses is None)
             for cluster in inspection.clusters[:m]
         ],
         "small": small,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from core.charts.inspection import answer_name
-from core.studies.inspection.conditional_rows import ConditionalRows, in_words
+from core.studies.inspection.conditional_rows import ConditionalRows, chance
 from core.ui.components.registration import register
 
 mount = register("rows", "parts")
@@ -28,7 +28,7 @@ def rows(table: ConditionalRows, *, key: str) -> None:
                 "told": None if row.told is None else answer_name(row.told),
                 "at": table.answers.index(row.told) if row.told in table.answers else None,
                 "says": [round(share, 6) for share in row.says],
-                "in_words": [in_words(p, table.is_counted) for p in (*row.says, row.rest)],
+                "in_words": [chance(p, table.is_counted) for p in (*row.says, row.rest)],
             }
             for row in table.rows
         ],

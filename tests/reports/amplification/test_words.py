@@ -108,6 +108,24 @@ def test_what_becomes_of_an_answer_is_said_in_short(shares, becomes):
     assert course(curve(shares, Case("Which?", "A", "B"))) == becomes
 
 
+@pytest.mark.parametrize(
+    ("share", "low", "high", "short", "whole"),
+    [
+        (1.0, 0.912, 1.0, "stands: ≥ 91.2%", "at least 91.2%"),  # none of 40 draws was another
+        (0.0, 0.0, 0.088, "gives way: ≤ 8.8%", "at most 8.8%"),
+        (0.6, 0.313, 0.832, "both alive: 31.3% to 83.2%", "31.3% to 83.2%"),
+        (0.9, 0.0, 1.0, "stands: < 0.1% to > 99.9%", "less than 0.1% to more than 99.9%"),
+    ],
+)
+def test_where_answers_are_counted_a_share_goes_as_far_as_its_interval(
+    share, low, high, short, whole
+):
+    counted = curve({100: share}, Case("Which?", "A", "B"))
+    counted = replace(counted, points=(replace(counted.points[0], lower=low, upper=high),))
+    assert course(counted) == f"{short} of the two"
+    assert f"“A” keeps {whole} of the two" in verdict(counted)
+
+
 COMES_BACK = "No reason to believe “A”: it gives way, and comes back."
 STANDS = "A reason to believe “Paris”, but no proof: it stands against “"
 OUTLASTS = "No reason to believe “Paris”: it outlasts the other, but"

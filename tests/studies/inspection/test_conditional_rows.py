@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.language_models.language_model import Response
-from core.studies.inspection.conditional_rows import MOST, conditional_rows, in_words
+from core.studies.inspection.conditional_rows import MOST, chance, conditional_rows
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.request import Request
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows
@@ -70,11 +70,11 @@ def test_where_answers_are_counted_rows_are_shares():
         assert sum(row.says) == pytest.approx(1)
         assert row.rest == pytest.approx(0)
     _, alone = rows_of(Limited(knows(1), own_log_likelihoods=False), samples=10)
-    assert [in_words(*row.says, alone.is_counted) for row in alone.rows] == ["100%", "100%"]
+    assert [chance(*row.says, alone.is_counted) for row in alone.rows] == ["100%", "100%"]
 
 
 def test_no_probability_of_a_models_own_is_called_certain():
     _, found = rows_of(knows(1))
-    assert [in_words(*row.says, found.is_counted) for row in found.rows] == ["> 99.9%", "> 99.9%"]
+    assert [chance(*row.says, found.is_counted) for row in found.rows] == ["> 99.9%", "> 99.9%"]
     shares = (0.0, 0.0004, 0.0123, 0.876, 0.9941)
-    assert [in_words(p, False) for p in shares] == ["< 0.1%", "< 0.1%", "1.2%", "88%", "99.4%"]
+    assert [chance(p, False) for p in shares] == ["< 0.1%", "< 0.1%", "1.2%", "88%", "99.4%"]
