@@ -449,8 +449,10 @@ def test_every_chart_says_its_finding_in_words():
     )
     assert document.clusters(inspection).alt == (
         f"2 different answers; the likeliest, “{top.text}”, has {top.mass:.0%} of all "
-        f"probability, and {max(0, 1 - inspection.sampled_mass):.0%} was not found."
+        "probability, and < 0.1% was not found."
     )
+    alone = document.clusters(run(Request(QUERY, 3), knows(1)))
+    assert "has > 99.9% of all probability, and < 0.1% was not found." in alone.alt
     points = growth(inspection.recording)
     assert document.growth_picture(points, 0.1).alt == (
         f"With k = 6 the certified lower bound is {no_more(points[-1].certified, 2)} nats and the "

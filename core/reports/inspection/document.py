@@ -163,9 +163,11 @@ def clusters(inspection: Inspection) -> Picture:
     """Return the bars of all answers."""
     first = max(inspection.clusters, key=lambda cluster: cluster.mass)
     rest = max(0.0, 1 - sum(cluster.mass for cluster in inspection.clusters))
+    is_counted = inspection.evidence.row_masses is None
     alt = (
         f"{len(inspection.clusters)} different answers; the likeliest, “{display(first.text)}”, "
-        f"has {first.mass:.0%} of all probability, and {rest:.0%} was not found."
+        f"has {chance(first.mass, is_counted)} of all probability, and "
+        f"{chance(rest, is_counted)} was not found."
     )
     return Picture("Answers", alt, matrices.clusters, (inspection,))
 
