@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from core.charts.laboratory.catalogue import PICTURES
 from core.reports.amplification import document
-from core.reports.amplification.words import verdict
+from core.reports.amplification.words import in_words
 from core.reports.calibration import document as calibration
 from core.reports.calibration.words import by_headline
 from core.reports.evaluation.document import report as evaluation_report
@@ -111,7 +111,7 @@ def test_curves_have_every_point(model):
     assert table == found.tables["Every point of curve 2"]
     assert table[0] == list(to_table([made]))[3:] and len(table) == 5
     assert table == read(document.report([made])).tables["Every point"]
-    assert found.texts[2:4] == [SCRIPT, verdict(made)]
+    assert found.texts[2:5] == [SCRIPT, *in_words(made)]
     shares = [float(row[table[0].index("P(answer to test) of the two")]) for row in table[1:]]
     assert shares == pytest.approx([p.normalised_probability for p in made.points], rel=1e-3)
     assert found.settings["Repetitions"] == "0, 1, 5, 20"
