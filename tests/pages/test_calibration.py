@@ -74,7 +74,7 @@ from tests.studies.evaluation.worlds import questions
 
 RIGHT, WRONG = 150, 49  # of a file, from the smallest doubt to the largest
 ROWS = RIGHT + WRONG + 1  # the last one is right: a score without a mistake is asked about
-GUARANTEED, UNCERTIFIED = "Promised", "Cannot be certified"
+GUARANTEED, UNCERTIFIED = "Promised", "Cannot be promised"
 OVERALL = "Promised overall, not in each group"  # where a group breaks it
 PROBLEM, NO_GUARANTEE = "Problem", "No promise"
 ASKED = "Your answer is needed"
@@ -494,6 +494,13 @@ def test_a_file_whose_scores_are_not_recognised_can_be_mapped_all_the_same(app):
     settled(of_key(app.checkbox, "scored_").check().run())
     choose_scores(app, "rank")
     assert answered(app) == share(certified(RIGHT, WRONG))
+
+
+def test_a_score_that_is_1_here_and_there_is_not_taken_for_the_labels(app):
+    rows = (f"Item {row},{min(row, 100) / 100},{'good' if row else 'bad'}" for row in range(200))
+    upload(app, "\n".join(["prompt,agreement,verdict", *rows]).encode())
+    choose_scores(app, "agreement")
+    assert asked(app) and said(app, "“verdict” has cells that say neither")
 
 
 def test_labels_and_directions_are_turned_by_whoever_knows_better(app):
@@ -1224,7 +1231,7 @@ def new_scores(page, content, name="new.csv"):
 def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     upload(app, written())
     assert "use_policy" not in keys(app) and "ask_here" not in keys(app)
-    assert said(app, "The file does not say how its scores were made")
+    assert said(app, "as the file does not say how its scores were made")
     same = "\n".join(["doubt", *(f"{(row + 0.4) / 50}" for row in range(ROWS // 2))])
     new_scores(app, same.encode())
     assert badges(app) == [GUARANTEED, "No difference visible"]
@@ -1404,7 +1411,7 @@ def test_scores_of_unknown_origin_decide_nothing_here_and_the_questions_can_be_a
     lines = [f"{line},right {row}" for row, line in enumerate(written().decode().splitlines())]
     upload(app, "\n".join(lines).replace("right 0", "gold answers", 1).encode())
     assert badges(app) == [GUARANTEED] and "use_policy" not in keys(app)
-    assert said(app, "Have a model asked questions with right answers for a policy that can.")
+    assert said(app, "for that, have a model asked questions with right answers.")
     press(app, "ask_here")
     assert "start_run" in keys(app) and has_no_result(app)
     settled(of_key(app.checkbox, "scored_").check().run())

@@ -12,7 +12,7 @@ FOLDER = Path(os.environ.get("BELIEVE_TEST_DATA", ""))
 pytestmark = pytest.mark.skipif(
     not os.environ.get("BELIEVE_TEST_DATA"), reason="BELIEVE_TEST_DATA names no folder of files"
 )
-ASKED, UNCERTIFIED = "Your answer is needed", "Cannot be certified"
+ASKED, UNCERTIFIED = "Your answer is needed", "Cannot be promised"
 #: What the page shows once a file is there: questions wait for Start.
 QUESTIONS = {
     *("foreign_files/g10", "foreign_files/g11", "foreign_files/g13", "foreign_files/g17"),

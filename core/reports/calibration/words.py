@@ -192,9 +192,9 @@ def no_use(policy: Policy) -> str | None:
     """Say why a policy cannot decide inspections, and what to do; None where it can."""
     if policy.pipeline is None:
         return (
-            "The file does not say how its scores were made, so the policy can decide on such "
-            "files, but not on inspections here. Have a model asked questions with right answers "
-            "for a policy that can."
+            "It decides on files like this one: upload new rows under “New questions”, or export "
+            "it. It cannot decide on inspections here, as the file does not say how its scores "
+            "were made: for that, have a model asked questions with right answers."
         )
     return cannot_decide(policy)
 

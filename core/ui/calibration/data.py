@@ -295,6 +295,7 @@ def _map(upload: Upload) -> LabelledRows | None:
         expanded=not is_clear,
     ):
         surer = directions(upload, guess, numbers, key, place)
+        labels.sort(key=lambda name: name in surer)  # no score says by itself whether it is right
         correct = _correctness(upload, list(surer), labels, own, key, place)
         query = _question(upload, guess.query, open_questions, place if surer else None)
         answer = _column("answer", upload, guess.answer)

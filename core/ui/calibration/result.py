@@ -42,7 +42,7 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
     calibration = result.calibration
     policy = calibration.policy
     if policy is None:
-        st.badge("Cannot be certified", icon=":material/block:", color="red")
+        st.badge("Cannot be promised", icon=":material/block:", color="red")
         if reason := words.why_not(calibration):
             st.text(reason)
         offers()

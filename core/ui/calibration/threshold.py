@@ -282,6 +282,7 @@ def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) 
             st.rerun()  # all of the page: its top says what is in use
         if (
             reason is not None
+            and result.calibration.data.truths is not None  # an answer that was judged is none
             and has_questions()
             and st.button("Ask the model in use here", key="ask_here", icon=":material/forum:")
         ):

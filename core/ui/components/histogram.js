@@ -30,7 +30,8 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
       }
       if (whole <= limit) continue;
       const label = element("span", { class: `many ${side}` }, whole.toLocaleString("en"));
-      label.style.left = across(end);
+      const isLast = end / 2 - low / 2 > 0.9 * span;
+      label.style[isLast ? "right" : "left"] = isLast ? `calc(100% - ${across(start)})` : across(end);
       plot.append(label);
     }
   }
