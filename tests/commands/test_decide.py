@@ -116,6 +116,9 @@ def test_what_holds_no_answer_is_not_answered_and_an_earlier_decision_is_called_
     assert heading[3:] == ["decision before 1", "decision"]
     assert [row[4] for row in found] == ["answer", "abstain", "abstain"]
     assert "1 of 3 rows are answered. 2 rows below λ hold no answer" in done.stderr
+    (place / "mixed.csv").write_text("question,answer,confidence\nWhen?,Error: 429,0.9")
+    done = believe(place / "policy.json", place / "mixed.csv")
+    assert "1 row below λ holds no answer" in done.stderr
 
 
 def test_nothing_is_promised_of_rows_whose_model_has_another_heading(files):

@@ -7,6 +7,7 @@ from typing import Final
 
 from core.charts.amplification import curves as charts
 from core.charts.amplification import mechanism
+from core.codec import isolate
 from core.reports.amplification.words import (
     PROBABILITIES,
     RULE,
@@ -70,7 +71,7 @@ def names(curves: Sequence[Amplification]) -> list[str]:
 
 def _name(curve: Amplification) -> str:
     answer, repeated = (f"{text}{before and f' ({before})'}" for text, before in answers(curve))
-    return f"Q: {curve.case.query}  A: {answer} and, repeated, {repeated}"
+    return f"Q: {isolate(curve.case.query)}  A: {answer} and, repeated, {repeated}"
 
 
 def answers(curve: Amplification) -> list[tuple[str, str]]:
@@ -80,8 +81,8 @@ def answers(curve: Amplification) -> list[tuple[str, str]]:
     """
     case, first = curve.case, curve.points[0]
     return [
-        (case.answer, _at_first(first, first.log_likelihood_answer)),
-        (case.repeated, _at_first(first, first.log_likelihood_repeated)),
+        (isolate(case.answer), _at_first(first, first.log_likelihood_answer)),
+        (isolate(case.repeated), _at_first(first, first.log_likelihood_repeated)),
     ]
 
 

@@ -466,6 +466,6 @@ def decisions_in_words(fresh: NewScores) -> str:
     withheld = int((fresh.passes & fresh.silent).sum())
     sentences = [f"{fresh.answered:,} of {len(fresh.doubts):,} rows are answered."]
     if withheld:
-        rows = count_of(withheld, "row")
-        sentences.append(f"{rows} below λ hold no answer: nothing, a refusal or an error.")
+        rows = f"{count_of(withheld, 'row')} below λ hold{'s' * (withheld == 1)} no answer"
+        sentences.append(f"{rows}: nothing, a refusal or an error.")
     return " ".join(filter(None, [*sentences, other_answers(fresh.upload, fresh.policy.score)]))

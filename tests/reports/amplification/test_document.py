@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -42,6 +43,8 @@ def test_a_query_is_described_with_its_initial_probabilities():
         "1. Q: What is the capital of France?  A: Paris (81.0% at first) and, repeated, "
         "Lyon (9.0% at first)"
     ]
+    arabic = replace(TURNS, case=replace(TURNS.case, answer="باريس"))
+    assert "A: \u2068باريس\u2069 (81.0% at first)" in document.names([arabic])[0]
 
 
 @pytest.mark.parametrize(
