@@ -180,6 +180,7 @@ def test_what_stands_in_the_cells_adds_up_to_what_stands_above(address, open_pag
 
 def test_a_phone_shows_all_of_the_help_wherever_it_is_opened(address, open_page):
     page = open_page(f"{address}/inspection?q=Name+a+yellow+fruit.", **PHONE)
+    inspected(page)
     sign = page.locator(".st-key-verdict").get_by_test_id("stTooltipIcon").first
     help = page.get_by_test_id("stTooltipContent")
     for place in ("end", "center", "start"):
