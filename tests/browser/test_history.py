@@ -93,11 +93,16 @@ def test_what_has_no_verdict_has_the_room_of_one(address, open_page):
 
 
 def test_doubts_stand_one_below_the_other_under_the_name_of_their_scale(address, open_page):
-    for question in ("Who+wrote+Hamlet%3F", "first+president+of+usa%27s+wife"):
+    ink = "(each) => getComputedStyle(each).color"
+    inks = []  # of “Believe it”, and of “Perhaps”, which is not in the colour of trust
+    for question in ("Who+wrote+Hamlet%3F", "What+is+the+capital+of+Australia%3F"):
         page = open_page(f"{address}/inspection?q={question}")
         expect(page.locator(VERDICT)).to_be_visible()
         at_rest(page)
+        inks.append(page.locator('[class*="st-key-served"] span').first.evaluate(ink))
     page = open_page(f"{address}/history", **PHONE)
+    rows = [page.locator(".result", has_text=name) for name in ("Hamlet", "Australia")]
+    assert [row.locator(".came").evaluate(ink) for row in rows] == inks and len({*inks}) == 2
     expect(page.get_by_text("doubt; strong: believed, dashed: limit")).to_be_visible()
     number = page.locator(".doubt:has(.track:visible) > span").first
     number.evaluate(

@@ -198,7 +198,7 @@ def test_the_verdict_is_in_sight_on_a_phone_and_the_page_is_short(address, open_
     """Half of what the page was tall: 4,400 pixels on a desktop, 7,000 on a phone."""
     page = open_page(f"{address}/inspection?q={quote(YELLOW)}", **PHONE)
     inspected(page)
-    served = page.locator(".st-key-served").bounding_box()
+    served = page.locator(".st-key-served_believe").bounding_box()
     assert served["y"] + served["height"] <= PHONE["height"]
     tall = "document.querySelector('[data-testid=stMain]').scrollHeight"
     assert page.evaluate(tall) <= 3500

@@ -29,7 +29,7 @@ function draw(root, { groups, words, now }, send, setState) {
     if (older) meta.append(" · ", fold(older, result.times));
     return element("div", { class: "result" }, box,
       element("div", {}, open, meta),
-      element("div", { class: result.stamp?.look === "doubt" ? "came untold" : "came", title: result.came }, result.came),
+      element("div", { class: `came of-${result.stamp?.look}`, title: result.came }, result.came),
       element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}`, title: result.stamp.when }, result.stamp.label)] : []),
         ...(result.why ? [element("div", { class: "why" }, result.why)] : [])),
       element("div", { class: "doubt", title: result.numbers }, ...(result.part === null ? [] : [scale(result)]), element("span", {}, result.doubt),

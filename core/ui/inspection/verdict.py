@@ -157,15 +157,15 @@ def serve(inspection: Inspection, key: str = "") -> None:
     decision = inspection.decision
     answer = charts.shown(inspection.verdict.answer)
     served = decision is Decision.ANSWER and not inspection.conceals
+    stamp = MARKS[inspection.promises][inspection.headline]
     with st.container(
-        key=f"{_LONG if len(answer) > LONG else _SHORT}{key}",
+        key=f"{_LONG if len(answer) > LONG else _SHORT}_{stamp.look}{key}",
         horizontal=True,
         vertical_alignment="center",
         gap="small",
     ):
         if served:
             st.text(answer, width="content")
-        stamp = MARKS[inspection.promises][inspection.headline]
         with st.container(key=f"stamp_{stamp.look}{key}", width="content"):
             st.header(stamp.label, anchor=False, width="content")
     if inspection.conceals:
