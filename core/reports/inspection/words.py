@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from core.abstention.policy import NOT_VERIFIED
 from core.codec import count_of, list_of, no_more, percent
 from core.data.world.facts import Fact
-from core.data.world.nearest import NEAR
 from core.studies.evaluation.recorded_answers import source_of
 from core.studies.inspection.certificates import (
     EMBEDDED,
@@ -339,8 +338,7 @@ def about_training(taught: TaughtPosition | None) -> list[str]:
 
 def introduction(taught: TaughtPosition) -> str:
     """Return what stands before the taught questions that are like one that was not."""
-    nearest = f"Nearest that it was taught, though not near ({NEAR:.0%}):"
-    return "Did you mean:" if taught.near else nearest
+    return "Did you mean:" if taught.near else "Nearest that it was taught, though not near:"
 
 
 def untaught_words(taught: TaughtPosition) -> str:
