@@ -51,7 +51,7 @@ def test_every_question_has_an_answer_with_a_picture_and_says_what_a_yes_takes()
         picture = picture_of(finding)
         answer, follows, finds = sentences(finding)
         assert answer.startswith(f"{QUESTION_OF[name]} {ruling.word}: {ruling.number} ")
-        assert follows.startswith("A yes takes ") and finds == finding.sentence
+        assert follows.startswith("Yes needs ") and finds == finding.sentence
         made = report(finding)
         assert (made.finding, [*made.texts][:2]) == (answer, [follows, finds])
         assert (picture.title, picture.alt) == (QUESTION_OF[name], f"{answer} {follows}")

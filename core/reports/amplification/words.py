@@ -138,7 +138,7 @@ def _turn(curve: Amplification) -> str:
     times = [point.repetitions for point in curve.informative]
     last = curve.informative[-1]
     at = curve.crossing
-    keeps = f"{_share([last])} of the two"
+    keeps = f"{_share(last)} of the two"
     if at is None:
         return f"{theirs} does not overtake {_range(curve)}: {ours} keeps {keeps}."
     if at == times[0]:
@@ -192,17 +192,17 @@ def course(curve: Amplification) -> str:
     end, fates = last_fate(curve), [fate(p.normalised_probability or 0.0) for p in points]
     comes_back = end is not Fate.GIVES_WAY and Fate.GIVES_WAY in fates
     what = "gives way, comes back" if comes_back else _COURSES[end]
-    share = _share(points if end is Fate.ALIVE else points[-1:])
+    share = _share(points[-1])
     for words, sign in _SIGNS.items():
         share = share.replace(words, sign)
     return f"{what}: {share} of the two"
 
 
-def _share(points: Sequence[Point]) -> str:
-    """Return the shares at some points, each as far as its interval allows for."""
-    seen = [share for p in points if (share := p.normalised_probability) is not None]
-    bounds = [bound for p in points for bound in (p.lower, p.upper) if bound is not None]
-    low, high = percent(min(seen + bounds)), percent(max(seen + bounds))
+def _share(point: Point) -> str:
+    """Return the share at a point that has one, as far as its interval allows for."""
+    bounds = [bound for bound in (point.lower, point.upper) if bound is not None]
+    may_be = bounds + [share for share in (point.normalised_probability,) if share is not None]
+    low, high = percent(min(may_be)), percent(max(may_be))
     if low == high:
         return low
     ends = low.startswith("less"), high.startswith("more")

@@ -112,9 +112,8 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
         promised = f" (≤\N{NO-BREAK SPACE}{percent(belief.target_error)} promised)"
         rule = f"up to the {BELIEF}, {least:.2f}–{most:.2f}"
         add(Headline.BELIEVE, believed, errors, rule, promised)
-    add(
-        Headline.PERHAPS, policy.answered - believed, policy.errors - errors, f"below limit {limit}"
-    )
+    rule = f"others below limit {limit}"
+    add(Headline.PERHAPS, policy.answered - believed, policy.errors - errors, rule)
     unseen, wrong = np.isnan(calibration.doubts), ~calibration.correct
     few, few_wrong = int(unseen.sum()), int((wrong & unseen).sum())
     rest = policy.labels - policy.answered - few
@@ -138,7 +137,8 @@ def believes(policy: Policy, belief: Belief | None) -> str:
     return (
         f"The {BELIEF} is a tenth of ln m nats, of m answers, so "
         f"{least:.3f} of two and at most {most:.3f}. A single answer has to be given again at "
-        "least half the time, told others."
+        "least half the time, told others. What λ could not withhold, for its entropy is below λ, "
+        "is not believed."
     )
 
 

@@ -38,13 +38,13 @@ class Ruling:
     word: str
     number: str
     meaning: str  # what the number is
-    takes: str  # what a yes takes
+    takes: str  # what a yes needs
     consequence: str  # for who has a question
 
     @property
     def follows(self) -> str:
-        """What a yes takes, and what follows."""
-        return f"A yes takes {self.takes}. {self.consequence}"
+        """What a yes needs, and what follows."""
+        return f"Yes needs {self.takes}. {self.consequence}"
 
 
 @dataclass(frozen=True)

@@ -397,7 +397,7 @@ class _About:
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
                 f"Several may be right: a guess would follow what it is told, its {self.clusters} "
-                "answers hardly do"
+                "answers move less"
             )
         return "Telling the model its other answers hardly changes what it says"
 

@@ -15,7 +15,7 @@ WORDS: Final = {
     "else": "anything else",
     "order": "From left:",
     "again": "says again what it was told",
-    "itself": "its likeliest answer, told or not",
+    "itself": "its answer when told nothing",
 }
 
 

@@ -99,7 +99,7 @@ VERDICTS = [
     [
         ({0: 0.6, 1: 0.01, 100: 0.013}, "gives way: 1.3% of the two"),
         ({0: 0.9, 100: 0.9999}, "stands: > 99.9% of the two"),
-        ({0: 0.62, 9: 0.39, 100: 0.53}, "both alive: 39.0% to 62.0% of the two"),
+        ({0: 0.62, 9: 0.39, 100: 0.53}, "both alive: 53.0% of the two"),
         ({0: 0.96, 5: 0.01, 50: 0.997}, "gives way, comes back: 99.7% of the two"),
         ({0: None}, ""),
     ],

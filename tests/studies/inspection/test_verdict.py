@@ -111,7 +111,7 @@ def test_any_score_can_be_the_one_that_is_compared(name):
         (0.5, 1.0, 0.1, "does not know"),
         (0.1, 0.05, 0.1, "cover only 5.0%"),
         (0.5, 0.05, 0.1, "too little to judge"),
-        (0.1, 1.0, 2.0, "its 3 answers hardly do"),
+        (0.1, 1.0, 2.0, "its 3 answers move less"),
         (0.1, 1.0, 0.1, "hardly changes"),
     ],
 )
