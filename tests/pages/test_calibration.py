@@ -276,7 +276,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         Headline.ABSTAIN: f"{rest:,}, {share(errors, rest)} wrong",
     }
     assert f"✓ Believe it {share(belief.answered, policy.labels)}" in texts(app)
-    limits = f"others below limit {policy.threshold:.3f}", "up to the Believe limit, 0.07–0.21"
+    limits = f"others below {policy.threshold:.3f}", "up to the Believe limit, 0.07–0.21"
     assert {*limits} <= {*texts(app)}  # a tenth of ln 2, and of ln 8
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)

@@ -112,7 +112,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
         promised = f" (≤\N{NO-BREAK SPACE}{percent(belief.target_error)} promised)"
         rule = f"up to the {BELIEF}, {least:.2f}–{most:.2f}"
         add(Headline.BELIEVE, believed, errors, rule, promised)
-    rule = f"others below limit {limit}"
+    rule = f"others below {limit}"
     add(Headline.PERHAPS, policy.answered - believed, policy.errors - errors, rule)
     unseen, wrong = np.isnan(calibration.doubts), ~calibration.correct
     few, few_wrong = int(unseen.sum()), int((wrong & unseen).sum())
