@@ -143,7 +143,7 @@ def test_evaluation_finds_less_than_the_laboratory_by_lists_that_were_never_taug
     all_of_them, taught = auroc(doubts, right), auroc(doubts[is_taught], right[is_taught])
     assert all_of_them < taught - 0.05 and abs(taught - here) < 0.03
     lists, number = (~is_taught).sum(), len(rows)
-    said = f"Evaluation’s {number} questions have {lists}, and {all_of_them:.0%} without a lead"
+    said = f"Evaluation’s {number} questions have {lists}, and {all_of_them:.0%} without one"
     assert ruled(found("related")).takes.endswith(said)
     entropy = next(
         each for each in compare(measured, "mutual_information") if each.other == "semantic_entropy"

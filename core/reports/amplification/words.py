@@ -11,14 +11,15 @@ from core.data.world.grading import find, is_right
 from core.reports.inspection.words import untaught_words, what_is_true
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin, Point
-from core.studies.amplification.fate import ALIVE, Fate, fate, last_fate, quartiles
+from core.studies.amplification.fate import ALIVE, Fate, fate, fates_at, last_fate, quartiles
 from core.studies.inspection.certificates import EMBEDDED, certified_model
 from core.studies.inspection.counter_answers import contradicts
 from core.studies.inspection.taught_questions import taught_position
 
 RULE: Final = (
     f"A blue curve ends above {ALIVE[1]:.0%}, four times the other: the answer to test stands. An "
-    f"orange one ends below {ALIVE[0]:.0%}: it gives way. A grey one ends between: both are alive."
+    f"orange one ends below {ALIVE[0]:.0%}: it gives way. A grey one ends between, or may: both "
+    "are alive."
 )
 SHARES: Final = "The answer’s share of the two"
 PROBABILITIES: Final = "Both probabilities"
@@ -90,7 +91,7 @@ def _meaning(curve: Amplification) -> tuple[str, bool | None]:
     if not curve.informative or curve.is_foreign:
         return "", None
     first, last = curve.informative[0], curve.informative[-1]
-    fates, before = _fates_at(last), [*map(_fates_at, curve.informative[:-1])]
+    fates, before = fates_at(last), [*map(fates_at, curve.informative[:-1])]
     taught = taught_position(curve.case.query, curve.model)
     caution = untaught_words(taught) if taught and not taught.recognised else ""
     ours, theirs = f"“{curve.case.answer}”", f"“{curve.case.repeated}”"
@@ -98,7 +99,7 @@ def _meaning(curve: Amplification) -> tuple[str, bool | None]:
     if len(fates) > 1:  # its interval allows for another
         return "", None
     if Fate.GIVES_WAY in fates:
-        if first.repetitions == 0 and _fates_at(first) == {Fate.GIVES_WAY}:
+        if first.repetitions == 0 and fates_at(first) == {Fate.GIVES_WAY}:
             return f"{against}: the model never held it.", False
         how = f". {caution}" if caution else ", as what is half known does."
         return f"{against}: it gives way{how}", False
@@ -125,12 +126,6 @@ def _meaning(curve: Amplification) -> tuple[str, bool | None]:
         return f"{nothing} yet: it stands so far, but {few}.", None
     stands = f"it stands against {theirs}, as what is known does"
     return f"A reason to believe {ours}, but no proof: {stands}.", True
-
-
-def _fates_at(point: Point) -> set[Fate]:
-    """Return where the right answer may stand, with its interval."""
-    shares = (point.normalised_probability, point.lower, point.upper)
-    return {fate(share) for share in shares if share is not None}
 
 
 def _turn(curve: Amplification) -> str:
@@ -192,6 +187,8 @@ def course(curve: Amplification) -> str:
     end, fates = last_fate(curve), [fate(p.normalised_probability or 0.0) for p in points]
     comes_back = end is not Fate.GIVES_WAY and Fate.GIVES_WAY in fates
     what = "gives way, comes back" if comes_back else _COURSES[end]
+    if len(fates_at(points[-1])) > 1:
+        what = "not sure"
     share = _share(points[-1])
     for words, sign in _SIGNS.items():
         share = share.replace(words, sign)

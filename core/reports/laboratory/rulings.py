@@ -191,8 +191,8 @@ def _scores(finding: Finding) -> Ruling:
     )
     lists, questions, there = _with_lists()
     takes = (
-        f"a lead with such lists, too: Evaluation’s {questions:,} questions have {lists:,}, and "
-        f"{there:.0%} without a lead"
+        f"a sure lead with such lists, too: Evaluation’s {questions:,} questions have "
+        f"{lists:,}, and {there:.0%} without one"
     )
     consequence = (
         "Many right answers alone are no reason for doubt."

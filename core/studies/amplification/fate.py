@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.studies.amplification.curve import Amplification
+from core.studies.amplification.curve import Amplification, Point
 
 ALIVE: Final = (0.2, 0.8)  # shares of the right answer at which both are alive
 
@@ -33,11 +33,16 @@ def fate(share: float) -> Fate:
     return Fate.GIVES_WAY if share < low else Fate.ALIVE
 
 
+def fates_at(point: Point) -> set[Fate]:
+    """Return where the right answer may stand at a point, as far as its interval allows."""
+    shares = (point.normalised_probability, point.lower, point.upper)
+    return {fate(share) for share in shares if share is not None}
+
+
 def last_fate(curve: Amplification) -> Fate:
-    """Return where the right answer of a curve stands in the end; alive where nothing is known."""
-    shares = [p.normalised_probability for p in curve.points]
-    present = [share for share in shares if share is not None]
-    return fate(present[-1]) if present else Fate.ALIVE
+    """Return where the right answer of a curve stands in the end; alive where nobody can tell."""
+    may_be = fates_at(curve.informative[-1]) if curve.informative else set()
+    return may_be.pop() if len(may_be) == 1 else Fate.ALIVE
 
 
 def quartiles(curves: Sequence[Amplification]) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from core.reports.amplification.words import course, meaning, medians, percent, truth, verdict
 from core.studies.amplification.curve import SAMPLES_A_POINT, Case, amplify
+from core.studies.amplification.fate import Fate, last_fate
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.taught_questions import WORLD_OF
 from tests.fakes import Counted
@@ -113,8 +114,8 @@ def test_what_becomes_of_an_answer_is_said_in_short(shares, becomes):
     [
         (1.0, 0.912, 1.0, "stands: ≥ 91.2%", "at least 91.2%"),  # none of 40 draws was another
         (0.0, 0.0, 0.088, "gives way: ≤ 8.8%", "at most 8.8%"),
-        (0.6, 0.313, 0.832, "both alive: 31.3% to 83.2%", "31.3% to 83.2%"),
-        (0.9, 0.0, 1.0, "stands: < 0.1% to > 99.9%", "less than 0.1% to more than 99.9%"),
+        (0.6, 0.313, 0.832, "not sure: 31.3% to 83.2%", "31.3% to 83.2%"),
+        (0.9, 0.0, 1.0, "not sure: < 0.1% to > 99.9%", "less than 0.1% to more than 99.9%"),
     ],
 )
 def test_where_answers_are_counted_a_share_goes_as_far_as_its_interval(
@@ -123,6 +124,7 @@ def test_where_answers_are_counted_a_share_goes_as_far_as_its_interval(
     counted = curve({100: share}, Case("Which?", "A", "B"))
     counted = replace(counted, points=(replace(counted.points[0], lower=low, upper=high),))
     assert course(counted) == f"{short} of the two"
+    assert (last_fate(counted) is Fate.ALIVE) is short.startswith("not sure")
     assert f"“A” keeps {whole} of the two" in verdict(counted)
 
 
