@@ -32,6 +32,7 @@ function draw(root, { names, shares, shares_in_words, matrices, reach, prompts, 
   root.classList.toggle("small", small);
   root.classList.toggle("bare", !labelled);
   root.style.setProperty("--m", m);
+  fit(root.clientWidth); // before it is shown: cells of no size fill the page
   root.append(choice, maps, detail);
   cells[0][0].joint.tabIndex = cells[0][0].product.tabIndex = cells[0][0].contribution.tabIndex = 0;
   new ResizeObserver(([{ contentRect }]) => fit(contentRect.width)).observe(root);
