@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from core.data.tabular.isolation import LIMITS, parse_isolated
-from core.data.tabular.rows import MAX_BYTES, MAX_CELLS, MAX_COLUMNS, MAX_ROWS
+from core.data.tabular.rows import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_UPLOAD_BYTES
 from core.data.tabular.uploads import UploadError
 
 SECONDS, MEMORY = LIMITS.seconds, 1_000_000_000
@@ -34,7 +34,7 @@ def as_parquet(table, **options) -> bytes:
 
 def filled(piece: bytes, before: bytes = b"", after: bytes = b"") -> bytes:
     """Return a file as large as can be uploaded."""
-    return before + piece * ((MAX_BYTES - len(before) - len(after)) // len(piece)) + after
+    return before + piece * ((MAX_UPLOAD_BYTES - len(before) - len(after)) // len(piece)) + after
 
 
 def dictionary_pages() -> bytes:

@@ -112,10 +112,10 @@ class TextClaim:
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each sentence of a text begins and ends, in characters.
 
-    A mark ends none before a small letter or a bracket, nor a full stop behind an abbreviation or
-    an ordinal, an ellipsis or a line without a mark before a letter: the piece behind may be what
-    the one before denies. What stands under a line with a colon belongs to it until a blank line,
-    and so does what stands in one quotation or bracket: the text may say it to deny it.
+    Where a text may deny one piece by another, the two stay together. So no sentence ends at a
+    mark before a small letter or a bracket; at the full stop of an abbreviation or an ordinal; or,
+    before a letter, at an ellipsis or the end of a line without a mark. What follows a line with a
+    colon belongs to it until a blank line, and so does all of one quotation or bracket.
     """
     start, inside = 0, _inside(text)
     for end in [*(m.end() for m in _END.finditer(text)), len(text)]:

@@ -45,7 +45,7 @@ from core.reports.inspection import words
 from core.reports.result_files import FROM_FILE, MARK
 from core.reports.text import table
 from core.store.errors import StoreError
-from core.store.results import MAX_BYTES
+from core.store.results import MAX_RESULT_BYTES
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, Case, tidy
@@ -201,7 +201,7 @@ def inspect(
     else:
         shows = {"source", "report", "untaught", "as_json"}
         refuse_others(shows, "--from recomputes what was saved")
-        saved = beginning(source, MAX_BYTES)
+        saved = beginning(source, MAX_RESULT_BYTES)
         inspection = serialise_inspection.from_json(saved)
         if not as_json:
             click.echo(f"Not verified. {FROM_FILE}")

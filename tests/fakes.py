@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.shared import limited
 from core import prompts
 from core.language_models.errors import PromptTooLongError
-from core.language_models.language_model import Capabilities, LanguageModel, Response, series
+from core.language_models.language_model import Capabilities, LanguageModel, Response, prompt_seed
 from core.language_models.true_false import question
 from core.studies.inspection.certificates import default_policy
 
@@ -59,7 +59,11 @@ class TableModel(LanguageModel):
             p = p ** (1 / temperature)
             p /= p.sum()
             drawn = [
-                int(np.random.default_rng([series(seed, prompt), first + i]).choice(len(p), p=p))
+                int(
+                    np.random.default_rng([prompt_seed(seed, prompt), first + i]).choice(
+                        len(p), p=p
+                    )
+                )
                 for i in range(count)
             ]
         return [Response(texts[i], texts[i] not in self.cut) for i in drawn]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from core import prompts
 from core.data.datasets.questions import Question
-from core.language_models.language_model import Capabilities, LanguageModel, Response, series
+from core.language_models.language_model import Capabilities, LanguageModel, Response, prompt_seed
 
 FIRST, OTHER = "the first", "another"
 KNOWN_SHARE, WRONG_OF_KNOWN, WRONG_OF_HALF_KNOWN = 0.7, 0.02, 0.5
@@ -41,7 +41,7 @@ class HalfKnown(LanguageModel):
         if temperature > 0:
             p = p ** (1 / temperature)
             p /= p + (1 - self.table[prompt][FIRST]) ** (1 / temperature)
-        own = series(seed, prompt)
+        own = prompt_seed(seed, prompt)
         drawn = [np.random.default_rng([own, first + i]).random() < p for i in range(count)]
         return [Response(FIRST if it or not temperature else OTHER, True) for it in drawn]
 

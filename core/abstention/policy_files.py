@@ -17,7 +17,7 @@ from core.abstention.policy import (
 from core.abstention.proof import check_agreement, check_promise
 from core.codec import one_line
 
-MAX_BYTES: Final = 1_000_000  # of a policy's file: it takes some thousands
+MAX_POLICY_BYTES: Final = 1_000_000  # of a policy's file: it takes some thousands
 
 
 def from_json(text: str | bytes) -> Policy:
@@ -26,9 +26,10 @@ def from_json(text: str | bytes) -> Policy:
     Raises `PolicyError` when the text is no policy, a later version's, damaged, too long, or
     promises more than its labels prove.
     """
-    if len(text) > MAX_BYTES:
+    if len(text) > MAX_POLICY_BYTES:
         raise PolicyError(
-            f"This file has more than {MAX_BYTES:,} bytes: no policy. Download the policy again."
+            f"This file has more than {MAX_POLICY_BYTES:,} bytes: no policy. Download the policy "
+            "again."
         )
     try:
         content = json.loads(text)

@@ -32,12 +32,12 @@ from core.codec import count_of, percent
 
 USUAL_CONFIDENCE = 0.9  # of the bound on new rows, where a policy names none
 POWER = 0.8  # with which a certificate should be found if the true error is half the target
-EARLIEST_SHARE = 0.2  # of the queries with a score: the first walk begins there at the latest
-SECOND_SHARE = 0.5  # likewise: there the second walk begins, or the first has all of δ from
-FIRST_PART = 0.75  # of δ: what the first walk may spend before; the second has the rest
+# Shares of the queries with a score: where the first walk begins at the latest, and the second.
+EARLIEST_SHARE, SECOND_SHARE = 0.2, 0.5
+FIRST_PART = 0.75  # of δ: what the first walk may spend before the second begins
 A_FEW = 64  # tests that a walk makes at once, before it makes more
 MOST_ERRORS = 2_000  # among the answered: beyond, "more labels" is no advice
-MOST_LABELS = 10**12  # likewise, and whole numbers must hold what is doubled on the way
+MOST_LABELS = 10**12  # beyond it, too; and whole numbers must hold what is doubled on the way
 
 
 @dataclass(frozen=True)

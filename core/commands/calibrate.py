@@ -126,7 +126,7 @@ def calibrate(
     if policy:
         refuse_typed(OF_CALIBRATION, "--policy is tested as it is")
         scores, options["surer"] = (policy.score,), policy.larger_is_surer
-    content = beginning(file, rows.MAX_BYTES)
+    content = beginning(file, rows.MAX_UPLOAD_BYTES)
     try:
         data = calibration.read(
             *(content, file.name, scores, options["correct"], options["surer"], meant),
@@ -156,7 +156,7 @@ def calibrate(
     if outcome.look and delta_spending.other_batches(outcome.look, outcome.looks or ()):
         tell(words.batches(outcome))
     if outcome.repeated:
-        tell(calibration.REPEATED.format(outcome.repeated))
+        tell(calibration.REPEATED_QUESTIONS.format(outcome.repeated))
     if against := words.contradiction(diagnostics.contradictions(outcome.data)):
         tell(against)
     if options["report"] is not None:

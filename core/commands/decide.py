@@ -27,7 +27,7 @@ from core.studies.calibration.new_rows import new_decisions, new_scores
 def decide(policy: Path, table: Path, out: Path | None, as_json: bool) -> None:
     """Print every row with its decision; what is promised goes to standard error."""
     rule = policy_in(policy)
-    upload = parse_isolated(beginning(table, rows.MAX_BYTES), table.name)
+    upload = parse_isolated(beginning(table, rows.MAX_UPLOAD_BYTES), table.name)
     for note in upload.notes:
         tell(note)
     fresh = new_scores(upload, rule)

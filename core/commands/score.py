@@ -60,7 +60,7 @@ def score(
 ) -> None:
     """Print a row for every question, and say of each score that is missing why it is."""
     pairs = [(name, value) for name, _, value in (text.partition("=") for text in filters)]
-    upload = parse_isolated(beginning(file, rows.MAX_BYTES), file.name)
+    upload = parse_isolated(beginning(file, rows.MAX_UPLOAD_BYTES), file.name)
     questions, reading = repeated_answers(
         upload, {role: options[role] for role in NAMES}, options["question"], pairs
     )

@@ -53,7 +53,7 @@ def encodable(text: str) -> str:
     return HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def series(seed: int, prompt: str) -> int:
+def prompt_seed(seed: int, prompt: str) -> int:
     """Return the seed of the random numbers for one prompt, at least 0 and below 2**32.
 
     No two prompts share them. Answers to different questions would not be independent
@@ -273,7 +273,7 @@ class LanguageModel(ABC):
         """Draw `count` responses to `prompt`, those with the indices `first`, `first` + 1, ….
 
         A temperature of 0 gives the greedy response; 1 draws from Q itself. The seed, together with
-        the prompt and the index, determines a response (see `series`), so that asking for more
+        the prompt and the index, determines a response (see `prompt_seed`), so that asking for more
         later extends the same series.
 
         Raises `ModelError` with a sentence that can be shown to a person.

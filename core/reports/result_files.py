@@ -18,15 +18,13 @@ from core.codec import encode
 from core.language_models.language_model import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
 from core.reports.amplification.words import to_dict, verdict
 from core.reports.inspection.words import outcome
+from core.store.results import MAX_RESULT_BYTES
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
 from core.studies.inspection.request import MOST_TEXTS, InvalidRequestError
 from core.uncertainty.scores import SCORES
 
-#: Of a file. The largest inspection that may be asked for (300 answers of `LONGEST_ANSWER`
-#: characters, one after each, compared by the model) takes 9 MB; the usual one 50 kB.
-MAX_BYTES: Final = 10_000_000
-#: Lists and objects: ten million bytes of brackets would become a gigabyte.
+#: Lists and objects: twenty million bytes of brackets would become two gigabytes.
 MOST_PARTS: Final = 30_000
 #: Of texts that are no answers, such as the model's name, notes, and what each call was for.
 MOST_WORDS, LONGEST_WORD = 2_000, 2_000
@@ -67,9 +65,10 @@ def open_result(content: bytes) -> OpenedResult:
     Raises `InvalidRequestError` when it is none, too large, damaged, or of a newer version; the
     message is a sentence.
     """
-    if len(content) > MAX_BYTES:
+    if len(content) > MAX_RESULT_BYTES:
         raise InvalidRequestError(
-            f"This file has more than {MAX_BYTES:,} bytes, too many for a result saved by Believe."
+            f"This file has more than {MAX_RESULT_BYTES:,} bytes, too many for a result saved by "
+            "Believe."
         )
     try:
         text = content.decode(json.detect_encoding(content), "surrogatepass")  # as Python reads it

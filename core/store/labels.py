@@ -13,7 +13,7 @@ from core.store import schema
 from core.store.results import OwnedRows
 from core.store.text import checked_payload, storable
 
-AT_ONCE: Final = 500  # items of one query
+ITEMS_A_QUERY: Final = 500  # items of one query
 
 
 class Labels(OwnedRows):
@@ -40,16 +40,18 @@ class Labels(OwnedRows):
         statement = select(table.number, table.item, table.label).where(self._own)
         rows: list[Row[tuple[int, str, str]]] = []
         with self._database.read() as connection:
-            for start in range(0, len(items), AT_ONCE):
-                some = table.item.in_([storable(each) for each in items[start : start + AT_ONCE]])
+            for start in range(0, len(items), ITEMS_A_QUERY):
+                some = table.item.in_(
+                    [storable(each) for each in items[start : start + ITEMS_A_QUERY]]
+                )
                 rows += connection.execute(statement.where(some)).all()
         return {row.item: row.label for row in sorted(rows, key=lambda row: row.number)}
 
     def forget(self, items: Sequence[str]) -> None:
         """Keep the labels of items no longer."""
         with self._database.write() as connection:
-            for start in range(0, len(items), AT_ONCE):
-                some = [storable(each) for each in items[start : start + AT_ONCE]]
+            for start in range(0, len(items), ITEMS_A_QUERY):
+                some = [storable(each) for each in items[start : start + ITEMS_A_QUERY]]
                 connection.execute(
                     delete(schema.labels).where(self._own, schema.labels.c.item.in_(some))
                 )

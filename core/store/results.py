@@ -15,8 +15,9 @@ from core.store.errors import StoreError, UnknownResultError
 from core.store.text import checked_payload, fold, storable
 
 KINDS: Final = ("inspection", "amplification", "policy")
-#: Of a result: ten times what 300 answers, the most, take. What is larger would not open again.
-MAX_BYTES: Final = 20_000_000
+#: Of a result. The largest inspection that may be asked for (300 answers of `LONGEST_ANSWER`
+#: characters, one after each, compared by the model) takes 9 MB; the usual one 50 kB.
+MAX_RESULT_BYTES: Final = 20_000_000
 LONGEST_TITLE: Final = 200
 LONGEST_SEARCH: Final = 1000
 MOST_MODELS: Final = 10  # that a person used, offered again
@@ -94,17 +95,17 @@ class SavedResults(OwnedRows):
         stands for it. The payload is JSON text; megabytes are welcome.
 
         Raises `ValueError` for another kind than those of `KINDS`; `StoreError`, also when the
-        payload is not text that a database can hold, or has more than `MAX_BYTES`.
+        payload is not text that a database can hold, or has more than `MAX_RESULT_BYTES`.
         """
         _check_kind(kind)
         query, model = storable(query), storable(model)
         title = one_line(_one_line(title) or _one_line(query) or kind.capitalize(), LONGEST_TITLE)
         outcome = one_line(storable(outcome), LONGEST_TITLE)
         payload = checked_payload(payload)
-        if (size := len(payload.encode())) > MAX_BYTES:
+        if (size := len(payload.encode())) > MAX_RESULT_BYTES:
             raise StoreError(
-                f"It has {size:,} bytes, and at most {MAX_BYTES:,} are saved and opened again. "
-                "Compare fewer answers."
+                f"It has {size:,} bytes, and at most {MAX_RESULT_BYTES:,} are saved and opened "
+                "again. Compare fewer answers."
             )
         row = {
             "id": secrets.token_urlsafe(16),

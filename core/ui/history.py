@@ -14,10 +14,9 @@ from streamlit.errors import StreamlitAuthError
 from core.abstention.policy import NOT_VERIFIED
 from core.data.world.normal_form import counting_signs, normal_form
 from core.reports.inspection.words import OTHER_WORDS, STAMPS, Headline, outcome, read_outcome
-from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
-from core.store.results import ResultPage, Summary
+from core.store.results import MAX_RESULT_BYTES, ResultPage, Summary
 from core.studies.evaluation.run_folder import RunError
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.serialise import from_json
@@ -277,7 +276,9 @@ def bring() -> None:
             "Choose a file that was downloaded as “Inspection (JSON)”, “Curves (JSON)” or “Policy "
             "(JSON)”, here or on another machine. It is saved to this list; no model is called."
         )
-        file = file_field("Result (JSON)", ["json"], MAX_BYTES // 1_000_000, key="result_file")
+        file = file_field(
+            "Result (JSON)", ["json"], MAX_RESULT_BYTES // 1_000_000, key="result_file"
+        )
         if file is None:
             return
         content = content_of(file)  # a job has no session to ask

@@ -20,9 +20,9 @@ def agreement(
 ) -> bool:
     """Say what a run will take at most, and return whether the person wants that.
 
-    The subject is what the run is for: agreed for one, one is asked again for the next, and for the
-    same of another model. `key` tells places of a page apart; `glance` says that it is a quick
-    look.
+    The subject is what the run is for. Who agreed to one is asked again for the next, and for the
+    same one with another model. `key` tells places of a page apart; `glance` says that it is a
+    quick look.
     """
     subject = (current(), subject)  # opened with one key, at one address: not a name alone
     if st.session_state.get(f"agreed_{key}") == subject:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.language_models.language_model import LanguageModel, Response, series
+from core.language_models.language_model import LanguageModel, Response, prompt_seed
 from tests.fakes import copies
 from tests.hostile import HALF
 
@@ -32,6 +32,8 @@ def test_an_answer_turns_no_sentence_that_it_stands_in():
 
 
 def test_a_series_of_random_numbers_belongs_to_one_prompt_and_one_seed():
-    made = {series(seed, prompt) for seed in range(20) for prompt in ("", "a", "b", "ab", HALF)}
+    made = {
+        prompt_seed(seed, prompt) for seed in range(20) for prompt in ("", "a", "b", "ab", HALF)
+    }
     assert len(made) == 100 and all(0 <= number < 2**32 for number in made)
-    assert series(7, "Who?") == series(7, "Who?")
+    assert prompt_seed(7, "Who?") == prompt_seed(7, "Who?")

@@ -1272,7 +1272,7 @@ def has_intervals(page):
 
 @pytest.mark.parametrize("at_once", [ROWS - 1, ROWS])
 def test_large_tables_are_compared_when_somebody_asks(app, monkeypatch, at_once):
-    monkeypatch.setattr("core.ui.calibration.diagnostics.AT_ONCE", at_once)
+    monkeypatch.setattr("core.ui.calibration.diagnostics.SMALL_COMPARISON", at_once)
     upload(app, written())
     assert has_intervals(app) == ("compare" not in keys(app)) == (at_once == ROWS)
 

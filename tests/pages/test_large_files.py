@@ -18,7 +18,7 @@ from core.data.datasets.draw import draw
 from core.data.datasets.tables import holds_questions, uploaded_questions
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labelled_rows import MAX_SCORED, Columns, labelled_rows
-from core.data.tabular.rows import MAX_BYTES, MAX_CELLS
+from core.data.tabular.rows import MAX_CELLS, MAX_UPLOAD_BYTES
 from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import BEST, Target, independent_rows
 from core.studies.calibration.diagnostics import contradictions
@@ -89,9 +89,9 @@ def few_of(content, rows=100):
 
 
 def test_they_are_as_large_as_can_be():
-    assert MAX_BYTES / 2 < len(long()) < MAX_BYTES
+    assert MAX_UPLOAD_BYTES / 2 < len(long()) < MAX_UPLOAD_BYTES
     assert 0.99 * MAX_CELLS < 199 * 10_000
-    assert MAX_BYTES / 2 < len(answered(1800, 1000)) < MAX_BYTES
+    assert MAX_UPLOAD_BYTES / 2 < len(answered(1800, 1000)) < MAX_UPLOAD_BYTES
 
 
 # ---------------------------------------------------------------------- the thread of a page

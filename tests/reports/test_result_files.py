@@ -10,7 +10,7 @@ from core.abstention.policy_files import from_json
 from core.codec import encode
 from core.reports.amplification import words
 from core.reports.inspection.words import outcome, read_outcome
-from core.reports.result_files import MAX_BYTES, MOST_CURVES, is_from_file, open_result
+from core.reports.result_files import MAX_RESULT_BYTES, MOST_CURVES, is_from_file, open_result
 from core.store.database import open_database
 from core.store.results import SavedResults
 from core.studies.amplification import serialise as curves
@@ -156,7 +156,7 @@ NINES = int("9" * 4_300)
         (json.dumps(written() | {"version": NINES}).encode(), "a newer Believe"),
         (json.dumps({"format": FORMAT, "version": NINES}).encode(), "This policy has version"),
         (words.to_json([CURVE] * (MOST_CURVES + 1)).encode(), "8 curves"),
-        (b" " * (MAX_BYTES + 1), "10,000,000 bytes"),
+        (b" " * (MAX_RESULT_BYTES + 1), "20,000,000 bytes"),
         (str(HUGE).encode(), "not a result saved by Believe"),
     ],
 )

@@ -1,7 +1,7 @@
 """Labels by hand: one an item, the newest last, for their owner alone."""
 
 from core.store.database import open_database
-from core.store.labels import AT_ONCE, Labels
+from core.store.labels import ITEMS_A_QUERY, Labels
 
 
 def test_labels_are_kept_in_order_replaced_and_forgotten(database):
@@ -11,7 +11,7 @@ def test_labels_are_kept_in_order_replaced_and_forgotten(database):
     assert list(labels.of("abcd").items()) == [("b", "wrong"), ("a", "wrong"), ("c", "right")]
     labels.forget(["a"])
     assert labels.of(["c", "a"]) == {"c": "right"} and labels.of([]) == {}
-    many = [f"{at}" for at in range(AT_ONCE + 1)]
+    many = [f"{at}" for at in range(ITEMS_A_QUERY + 1)]
     for item in (many[-1], many[0]):
         labels.save(item, "right")
     assert list(labels.of(many)) == [many[-1], many[0]]  # by when they were made

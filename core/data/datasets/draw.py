@@ -7,7 +7,7 @@ from typing import Final
 
 from core.data.datasets.questions import Question
 
-AT_ONCE: Final = 20_000  # questions that are ordered in the memory
+MOST_IN_MEMORY: Final = 20_000  # questions that are ordered in the memory
 
 
 def draw(questions: Iterable[Question], number: int, seed: int = 0) -> list[Question]:
@@ -33,10 +33,10 @@ def random_order(
     """Yield all questions in a random order, which their ids and the seed decide.
 
     However many are taken, they are a random sample of all, so that a run that stops half way
-    through a file sorted by difficulty says something of the whole file. About `AT_ONCE` questions
-    are in memory: of about `number` of them, `read` returns all once for each so many.
+    through a file sorted by difficulty says something of the whole file. About `MOST_IN_MEMORY`
+    questions are in memory: of about `number` of them, `read` returns all once for each so many.
     """
-    parts = max(-(-number // AT_ONCE), 1)
+    parts = max(-(-number // MOST_IN_MEMORY), 1)
     for part in range(parts):
         places = ((_place(question.id, seed), question) for question in read())
         chosen = [each for each in places if each[0] * parts >> 64 == part]

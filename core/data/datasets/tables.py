@@ -25,7 +25,7 @@ from core.data.datasets.questions import (
 )
 from core.data.tabular.columns import first
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.rows import MAX_BYTES
+from core.data.tabular.rows import MAX_UPLOAD_BYTES
 from core.data.tabular.uploads import Upload, UploadError
 
 _BEGINNING = 5_000  # bytes
@@ -55,11 +55,11 @@ class QuestionFile:
         self._key: AnswerKey | None = None
         self.meaning: tuple[str, ...] = ()
         has_roles = any(value is not None for value in roles.values())
-        is_large = begins[:1] in (b"{", b"[") and Path(path).stat().st_size > MAX_BYTES
+        is_large = begins[:1] in (b"{", b"[") and Path(path).stat().st_size > MAX_UPLOAD_BYTES
         if is_large and has_roles:
             raise UploadError(
-                f"{path} is read row by row, as it is larger than {MAX_BYTES:,} bytes, and so by "
-                "its keys alone: call them “question” and “answers”."
+                f"{path} is read row by row, as it is larger than {MAX_UPLOAD_BYTES:,} bytes, and "
+                "so by its keys alone: call them “question” and “answers”."
             )
         if is_large or (not has_roles and _is_own(path)):
             self.meaning = KEYS if is_large else ()
@@ -96,7 +96,7 @@ def _is_own(path: str | os.PathLike[str]) -> bool:
 def _upload(path: str | os.PathLike[str]) -> Upload:
     try:
         with Path(path).open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = file.read(MAX_UPLOAD_BYTES + 1)
     except OSError as error:
         raise UploadError(f"{path} cannot be read: {error.strerror}.") from error
     return parse_isolated(content, Path(path).name)

@@ -98,7 +98,7 @@ def parse_isolated(
     Raises `UploadError` as of `parse`; also when a limit is exceeded, the process dies, or somebody
     stops it.
     """
-    if not content or len(content) > rows.MAX_BYTES:
+    if not content or len(content) > rows.MAX_UPLOAD_BYTES:
         return parse(content, name)  # raises, having looked at nothing else
     upload = None
     _wait(lambda: TURNS.acquire(timeout=_POLL), cancelled)

@@ -1,6 +1,6 @@
 """What words of labels mean, and which of them need their heading for it.
 
-"correct" and "FAIL" judge by themselves, where the heading leaves it at the answer. "1" and "yes"
+"correct" and "FAIL" judge by themselves, if the heading is about the model's answer. "1" and "yes"
 only affirm what the heading says: under "is_hallucination" they mean wrong, and under "label"
 nobody knows what.
 """

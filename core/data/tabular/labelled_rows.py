@@ -54,7 +54,6 @@ from core.data.tabular.mixed_rows import (
     selection,
     sentences,
 )
-from core.data.tabular.no_answers import NO_ANSWER, right_refusals
 from core.data.tabular.pipelines import check_labels_of_run, is_of_runs, pipeline_of
 from core.data.tabular.repeated_questions import (
     copies_as_one,
@@ -63,6 +62,7 @@ from core.data.tabular.repeated_questions import (
     vouched_questions,
 )
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError, vouched_claims
+from core.data.tabular.unanswered_rows import NO_ANSWER, right_refusals
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 

@@ -20,7 +20,7 @@ from core.codec import one_line
 #: every session. A question with its answer, scores and label takes 100 to 500 bytes, so that
 #: this is room for 100,000 labelled rows and more; a calibration needs some thousands.
 #: `server.maxUploadSize` in .streamlit/config.toml is the same, in MB of 2²⁰ bytes.
-MAX_BYTES = 50 * 2**20
+MAX_UPLOAD_BYTES = 50 * 2**20
 MAX_LINES = 2_000_000  # blank ones, too, each of which costs time
 MAX_ROWS = 500_000
 MAX_COLUMNS = 200

@@ -149,10 +149,10 @@ def parse(content: bytes, name: str) -> Upload:
     """
     if not content:
         raise UploadError("The file is empty; choose one with a heading and at least one row.")
-    if len(content) > limits.MAX_BYTES:
+    if len(content) > limits.MAX_UPLOAD_BYTES:
         raise UploadError(
-            f"The file has more than {limits.MAX_BYTES:,} bytes, the most that can be read; leave "
-            "out columns or rows that are not needed."
+            f"The file has more than {limits.MAX_UPLOAD_BYTES:,} bytes, the most that can be read; "
+            "leave out columns or rows that are not needed."
         )
     try:
         return _parse(content, name)

@@ -23,7 +23,7 @@ from core.language_models.language_model import (
     SAMPLING_RULE,
     LanguageModel,
     Response,
-    series,
+    prompt_seed,
 )
 from core.language_models.stopping import Stop
 from core.store.calls import CallKey, Calls
@@ -56,7 +56,7 @@ class CachingModel(Wrapper):
         kind = f"sample by rule {SAMPLING_RULE}" if by_seed else "sample"
         limit = self.answer_tokens
         key = self._keys(kind if limit == MAX_RESPONSE_TOKENS else f"{kind} of {limit} tokens")
-        own_seed = series(seed, prompt) if by_seed else seed
+        own_seed = prompt_seed(seed, prompt) if by_seed else seed
         keys = {
             i: key(prompt, temperature=temperature, seed=own_seed, index=i)
             for i in range(first, first + count)

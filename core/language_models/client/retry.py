@@ -30,7 +30,7 @@ T = TypeVar("T")
 TRIES = 6
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds
 LONGEST_SILENCE = 90.0  # after which a server that says nothing is given up
-LONGEST_WISH = 60.0  # of a Retry-After; a server that asks for more is not waited for at all
+LONGEST_RETRY_AFTER = 60.0  # of a Retry-After; a server that asks for more is not waited for at all
 LOOK_AGAIN = 5.0  # seconds between two looks at a server that loads its model
 LONGEST_CALL = 180.0  # for all tries and the waits between them; not for waiting in line
 LONGEST_QUEUE = 600.0  # seconds that a request may take behind others
@@ -68,7 +68,7 @@ class RetryingModel(Wrapper):
         self._meter = Meter()
         self.concurrency = ConcurrencyLimit(at_once)
         self._wait, self._tell = wait, tell
-        self._open = _Open(self.budget.stop)
+        self._open = _OpenCalls(self.budget.stop)
 
     @property
     def meter(self) -> Meter:
@@ -99,7 +99,7 @@ class RetryingModel(Wrapper):
             clock = _Clock(stop)
             retrying = tenacity.Retrying(
                 retry=tenacity.retry_if_exception_type(errors.TemporaryError),
-                stop=_GivesUp(clock),
+                stop=_StopCondition(clock),
                 wait=pause,
                 sleep=self._wait or stop.wait,
                 before_sleep=partial(self._say, clock),
@@ -126,10 +126,10 @@ class RetryingModel(Wrapper):
             )
 
     def _unreachable(self, error: errors.TemporaryError, times: int) -> errors.UnreachableError:
-        wish = error.retry_after or 0.0
-        if wish > LONGEST_WISH:
+        seconds = error.retry_after or 0.0
+        if seconds > LONGEST_RETRY_AFTER:
             return errors.UnreachableError(
-                f"{self.name} asks to wait {_duration(wish)}. Answers received are saved; try "
+                f"{self.name} asks to wait {_duration(seconds)}. Answers received are saved; try "
                 "again then."
             )
         how_often = "once" if times == 1 else f"{times} times in a row"
@@ -186,7 +186,7 @@ def _behind_the_first(take: Callable[[], None]) -> Callable[[], None]:
     return allow
 
 
-class _Open:
+class _OpenCalls:
     """The calls that are open at the same time: what ends one for good ends all.
 
     Without that, each would knock again for itself, and count it, until it gives up. The same layer
@@ -260,7 +260,7 @@ _BACK_OFF = tenacity.wait_exponential(
 ) + tenacity.wait_random(0, FIRST_WAIT)
 
 
-class _GivesUp(stop_base):
+class _StopCondition(stop_base):
     """Whether another try is not worth its wait, which tenacity has worked out by then."""
 
     def __init__(self, clock: _Clock) -> None:
@@ -275,7 +275,8 @@ class _GivesUp(stop_base):
         self._faults += not isinstance(error, errors.LoadingError)
         silent = isinstance(error, errors.SilentError) and self._clock.seconds > LONGEST_SILENCE
         late = self._clock.seconds + state.upcoming_sleep > LONGEST_CALL
-        return self._faults >= TRIES or late or silent or (_wish(error) or 0.0) > LONGEST_WISH
+        refused = (_retry_after(error) or 0.0) > LONGEST_RETRY_AFTER
+        return self._faults >= TRIES or late or silent or refused
 
 
 def _fault(state: tenacity.RetryCallState) -> BaseException | None:
@@ -290,16 +291,16 @@ def _cause(error: BaseException) -> str:
     return words
 
 
-def _wish(error: BaseException | None) -> float | None:
+def _retry_after(error: BaseException | None) -> float | None:
     return error.retry_after if isinstance(error, errors.TemporaryError) else None
 
 
 def pause(state: tenacity.RetryCallState) -> float:
     """Return how long to wait: what the service asked for, else longer every time."""
     error = _fault(state)
-    wish = _wish(error)
+    least = _retry_after(error)
     longest = LOOK_AGAIN if isinstance(error, errors.LoadingError) else math.inf
-    return float(min(_BACK_OFF(state), longest) if wish is None else max(wish, 0.0))
+    return float(min(_BACK_OFF(state), longest) if least is None else max(least, 0.0))
 
 
 def _duration(seconds: float) -> str:

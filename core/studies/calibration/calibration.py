@@ -42,7 +42,7 @@ METHODS = {
     "crc": "Conformal risk control (bounds errors among all questions)",
     "empirical": "Empirical rule of the paper (no promise)",
 }
-REPEATED = (
+REPEATED_QUESTIONS = (
     "Rows that repeat another row’s question: {:,}. One row of each question counts, drawn at "
     "random, because several answers to one question are not independent evidence."
 )

@@ -17,8 +17,8 @@ from core.data.tabular.headings import plain_heading
 from core.data.tabular.label_words import GRADED_BY
 from core.data.tabular.labelled_rows import LabelledRows, doubts_of
 from core.data.tabular.mixed_rows import other_settings
-from core.data.tabular.no_answers import silent_rows
 from core.data.tabular.pipelines import pipelines_of
+from core.data.tabular.unanswered_rows import silent_rows
 from core.data.tabular.uploads import Upload
 from core.studies.calibration.calibration import Calibration, CalibrationError
 

@@ -1,7 +1,8 @@
-"""How well each rung of the ladder ranks wrong answers, and what it costs, as it was measured.
+"""How well each estimator ranks wrong answers, and what it costs, as it was measured.
 
-`benchmarks/ladder.py` asks the embedded model the same questions on every rung, and writes what
-it found; the page Inspection and the README show it as the same table.
+The estimators form a ladder: the more a back end can do, the higher its rung.
+`benchmarks/ladder.py` asks the embedded model the same questions on every rung, and writes what it
+found; the page Inspection and docs/measured/ladder.md show it as the same table.
 """
 
 import json

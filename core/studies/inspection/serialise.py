@@ -17,7 +17,7 @@ from core.codec import TURNS, decode, encode, finite, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.language_model import Response, encodable, longest_answer
 from core.language_models.usage import Usage
-from core.store.results import MAX_BYTES
+from core.store.results import MAX_RESULT_BYTES
 from core.studies.inspection.certificates import EMBEDDED, certified_model
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Cluster, Inspection, read
@@ -143,10 +143,10 @@ def from_json(text: str | bytes) -> Inspection:
     Raises `InvalidRequestError` when the text is not an inspection saved by this or an earlier
     version, or too long.
     """
-    if len(text if isinstance(text, bytes) else text.encode(errors="replace")) > MAX_BYTES:
+    if len(text if isinstance(text, bytes) else text.encode(errors="replace")) > MAX_RESULT_BYTES:
         raise InvalidRequestError(
-            f"This file has more than {MAX_BYTES:,} bytes, too many for an inspection saved by "
-            "Believe. Save the inspection again as JSON."
+            f"This file has more than {MAX_RESULT_BYTES:,} bytes, too many for an inspection saved "
+            "by Believe. Save the inspection again as JSON."
         )
     try:
         saved = json.loads(text)

@@ -31,7 +31,7 @@ from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
-from core.studies.calibration.calibration import BEST, REPEATED, independent_rows
+from core.studies.calibration.calibration import BEST, REPEATED_QUESTIONS, independent_rows
 from core.studies.calibration.first_calibration import example
 from core.ui import downloads
 from core.ui.calibration import run, saved_file
@@ -490,7 +490,7 @@ def _read(upload: Upload, columns: Columns) -> LabelledRows | None:
         if complaint not in rows.reading:
             st.text(complaint)
     if repeated:
-        st.text(REPEATED.format(repeated))
+        st.text(REPEATED_QUESTIONS.format(repeated))
     return rows
 
 

@@ -25,7 +25,7 @@ from core.ui.runs.job import Job
 from core.ui.runs.widget import offer_run, run
 from core.ui.session import memory_of
 
-AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
+SMALL_COMPARISON = 20_000  # rows × scores: more are compared when somebody asks
 PLACE = "comparison"
 
 
@@ -91,7 +91,7 @@ def _intervals(calibration: Calibration) -> None:
     # Other data are other data even where they are equal: to compare them would take longer.
     key = memory_of("compared_scores", calibration.data, object), calibration.target
     resampled: dict[str, Comparison] = memory_of("resampled", calibration.data, dict)
-    small = len(calibration.data.kept) * len(calibration.data.doubts) <= AT_ONCE
+    small = len(calibration.data.kept) * len(calibration.data.doubts) <= SMALL_COMPARISON
     small = small and not is_example(calibration.data)  # with which the page opens at once
     compared = run(
         PLACE,

@@ -42,7 +42,7 @@ def test_every_choice_is_equally_likely():
 def test_every_question_comes_once_in_an_order_that_the_memory_does_not_change(
     at_once, monkeypatch
 ):
-    monkeypatch.setattr(draws, "AT_ONCE", at_once)
+    monkeypatch.setattr(draws, "MOST_IN_MEMORY", at_once)
     order = [int(q.id) for q in random_order(lambda: questions(100), 100, seed=3)]
     assert sorted(order) == list(range(100)) and order[:5] == [86, 29, 94, 58, 93]
     assert order != [int(q.id) for q in random_order(lambda: questions(100), 100, seed=4)]

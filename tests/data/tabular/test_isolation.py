@@ -82,7 +82,7 @@ def test_the_same_sentence_as_in_this_process(content):
 
 
 def test_a_file_that_is_too_large_starts_no_process(started, monkeypatch):
-    monkeypatch.setattr("core.data.tabular.rows.MAX_BYTES", 5)
+    monkeypatch.setattr("core.data.tabular.rows.MAX_UPLOAD_BYTES", 5)
     assert "more than 5 bytes" in refused() and not started
 
 

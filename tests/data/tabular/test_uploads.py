@@ -329,7 +329,7 @@ def test_a_quote_in_the_wrong_place_does_not_swallow_the_file():
 
 
 def test_too_many_bytes_rows_or_columns(monkeypatch):
-    monkeypatch.setattr(rows, "MAX_BYTES", 20)
+    monkeypatch.setattr(rows, "MAX_UPLOAD_BYTES", 20)
     assert "more than 20 bytes" in refused("a" * 21)
     monkeypatch.undo()
     monkeypatch.setattr(rows, "MAX_ROWS", 2)
@@ -354,7 +354,7 @@ def test_too_many_bytes_rows_or_columns(monkeypatch):
 
 def test_the_server_takes_no_larger_file_than_can_be_read():
     settings = (Path(__file__).parents[3] / ".streamlit/config.toml").read_text("utf-8")
-    assert tomllib.loads(settings)["server"]["maxUploadSize"] * 2**20 == rows.MAX_BYTES
+    assert tomllib.loads(settings)["server"]["maxUploadSize"] * 2**20 == rows.MAX_UPLOAD_BYTES
 
 
 # -------------------------------------------------------------------------------- JSON

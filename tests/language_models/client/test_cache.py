@@ -13,7 +13,7 @@ from core.language_models.client.batch import BatchingModel
 from core.language_models.client.cache import FORMAT, CachingModel
 from core.language_models.client.stack import stop, with_layers
 from core.language_models.errors import ModelError, NeedsKeyError, NotSavedError, RefusedError
-from core.language_models.language_model import SAMPLING_RULE, LanguageModel, Response, series
+from core.language_models.language_model import SAMPLING_RULE, LanguageModel, Response, prompt_seed
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
 from core.store.calls import CallKey
@@ -249,7 +249,7 @@ def test_what_is_kept_counts_and_not_what_is_said_later(calls):
     class Overtaken(Scripted):
         def sample(self, prompt, count, **options):
             kind = f"sample by rule {SAMPLING_RULE}/{FORMAT}"
-            own_seed = series(options["seed"], prompt)
+            own_seed = prompt_seed(options["seed"], prompt)
             key = CallKey(kind, self.name, self.revision, prompt, seed=own_seed)
             calls.put(key, '["sooner", true, -1.0]')  # by another process
             return later

@@ -12,8 +12,8 @@ from core.language_models.client.batch import BatchingModel
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.client.retry import (
     FIRST_WAIT,
+    LONGEST_RETRY_AFTER,
     LONGEST_WAIT,
-    LONGEST_WISH,
     LOOK_AGAIN,
     TRIES,
     RetryingModel,
@@ -210,7 +210,7 @@ def test_waits_end_growing(monkeypatch):
 
 @pytest.mark.parametrize(
     ("wish", "waited"),
-    [(0.0, 0.0), (0.25, 0.25), (7, 7.0), (LONGEST_WISH, LONGEST_WISH), (-5, 0.0)],
+    [(0.0, 0.0), (0.25, 0.25), (7, 7.0), (LONGEST_RETRY_AFTER, LONGEST_RETRY_AFTER), (-5, 0.0)],
 )
 def test_it_waits_as_long_as_the_service_asks_within_reason(wish, waited):
     assert waits_of(TemporaryError("Wait.", retry_after=wish)) == [waited]
@@ -219,7 +219,7 @@ def test_it_waits_as_long_as_the_service_asks_within_reason(wish, waited):
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        (LONGEST_WISH + 1, "2 minutes"),
+        (LONGEST_RETRY_AFTER + 1, "2 minutes"),
         (7200, "120 minutes"),
         (99_999, "28 hours"),
         (86_400, "24 hours"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from core import prompts
 from core.data.datasets.questions import Question
-from core.language_models.language_model import Capabilities, LanguageModel, Response, series
+from core.language_models.language_model import Capabilities, LanguageModel, Response, prompt_seed
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.rows import SCHEMA, Row
 from core.studies.evaluation.run import Questions, evaluate, survey
@@ -79,7 +79,7 @@ class World(LanguageModel):
             raise self.broken[number]
         if not self.capabilities.local:
             self.meter.add(1, 10, count)
-        p, keyed = np.array(list(self.table(prompt).values())), series(seed, prompt)
+        p, keyed = np.array(list(self.table(prompt).values())), prompt_seed(seed, prompt)
         if temperature == 0:
             return [Response(ANSWERS[int(p.argmax())], True)] * count
         p = p ** (1 / temperature)

@@ -12,7 +12,7 @@ from core.reports.amplification import words
 from core.reports.result_files import open_result
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.results import MAX_BYTES, SavedResults
+from core.store.results import MAX_RESULT_BYTES, SavedResults
 from core.studies.amplification import serialise as curves
 from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection import recorder
@@ -211,5 +211,5 @@ class Anything(TableModel):
 def test_what_would_not_open_again_is_not_saved():
     results = SavedResults(open_database("sqlite://"))
     with pytest.raises(StoreError, match=r"at most 20,000,000 are saved and opened again\."):
-        results.save("inspection", QUERY, QUERY, "table", '"' + "é" * (MAX_BYTES // 2) + '"')
+        results.save("inspection", QUERY, QUERY, "table", '"' + "é" * (MAX_RESULT_BYTES // 2) + '"')
     assert not results.search().total

@@ -14,7 +14,7 @@ from core.charts import matrices
 from core.charts.theme import LIGHT
 from core.cli import _report as report
 from core.reports.inspection.words import outcome
-from core.store.results import MAX_BYTES
+from core.store.results import MAX_RESULT_BYTES
 from core.studies.costs import price, spending
 from core.studies.inspection import recorder, serialise
 from core.studies.inspection.certificates import default_policy
@@ -170,7 +170,7 @@ def test_what_is_no_inspection_is_refused_with_a_sentence(text):
 
 def test_a_file_that_is_too_large_for_an_inspection_is_not_read(text):
     with pytest.raises(InvalidRequestError, match="more than 20,000,000 bytes"):
-        serialise.from_json(text + " " * MAX_BYTES)
+        serialise.from_json(text + " " * MAX_RESULT_BYTES)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.language_models.errors import ModelError
-from core.language_models.language_model import Response, series
+from core.language_models.language_model import Response, prompt_seed
 from core.reports.laboratory.effective_support import sentence
 from core.studies.evaluation.bundled import REAL, folders
 from core.studies.evaluation.saved_run import Run
@@ -60,7 +60,7 @@ class Quick(TableModel):
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
         row = self.table[prompt]
-        rng = np.random.default_rng([series(seed, prompt), first])
+        rng = np.random.default_rng([prompt_seed(seed, prompt), first])
         p = np.array(list(row.values())) ** (1 / temperature)
         return [Response(str(text), True) for text in rng.choice(list(row), count, p=p / p.sum())]
 

@@ -57,7 +57,7 @@ from core.language_models.language_model import (
     Capabilities,
     LanguageModel,
     Response,
-    series,
+    prompt_seed,
     token_count,
 )
 from core.language_models.stopping import TooLateError, at_least, current_stop, in_time
@@ -509,5 +509,5 @@ class Gemini(LanguageModel):
 
 def _seed(seed: int, prompt: str, place: int) -> int:
     """Return a seed as the service takes it, another one for each answer of a series."""
-    digest = hashlib.sha256(f"{series(seed, prompt)} {place}".encode()).digest()
+    digest = hashlib.sha256(f"{prompt_seed(seed, prompt)} {place}".encode()).digest()
     return int.from_bytes(digest[:4]) >> 1

@@ -16,7 +16,7 @@ ROWS, WIDTH = 64, 512
 ROWS_A_QUESTION = 1000
 BFLOAT16_TIMES = 1.1  # as long a question takes, where weights are bfloat16
 OPENING = 2.5  # times the unpacking, with the copying, the hash and the vocabulary
-REPEATED = 3
+TRIALS = 3
 FREE = Path("/proc/meminfo")  # on Linux
 
 
@@ -55,7 +55,7 @@ def _seconds(tensor: StoredTensor) -> tuple[float, float]:
     weights = np.ascontiguousarray(sample[: columns * WIDTH].reshape(columns, WIDTH).T)
     inputs = np.ones((ROWS, WIDTH), np.float32)
     unpacking, product = [], []
-    for _ in range(REPEATED):
+    for _ in range(TRIALS):
         started = time.perf_counter()
         tensor.beginning(SAMPLE)
         unpacking.append(time.perf_counter() - started)

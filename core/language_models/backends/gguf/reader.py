@@ -27,7 +27,7 @@ NUMBERS = {
     **{10: "u8", 11: "i8", 12: "f8"},
 }
 ALIGNMENT = 32  # bytes, unless a file says otherwise
-AT_ONCE = 2**18  # bytes of a tensor that become numbers at a time: they stay near the processor
+CHUNK_BYTES = 2**18  # bytes of a tensor that become numbers at a time: they stay near the processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class StoredTensor:
         def read(part: slice) -> None:
             result[part] = dequantize(blocks[part].reshape(1, -1), self.kind).reshape(-1, numbers)
 
-        step = max(1, AT_ONCE // size)
+        step = max(1, CHUNK_BYTES // size)
         parts = [slice(start, start + step) for start in range(0, len(blocks), step)]
         list(_processors().map(read, parts))
         return result.ravel()

@@ -21,7 +21,12 @@ from core.language_models.chat_template import SYSTEM, around
 from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.forms import Example, Form, Frame, in_front, too_small
 from core.language_models.framed_model import FramedModel, common_prefix
-from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, Response, series
+from core.language_models.language_model import (
+    MAX_RESPONSE_TOKENS,
+    Capabilities,
+    Response,
+    prompt_seed,
+)
 from core.language_models.usage import Meter, Speed
 from core.prompts import ANSWER, iterative
 
@@ -205,7 +210,7 @@ class HuggingFace(FramedModel):
         if count < 1:
             return []
         network = self.network
-        own_seed = series(seed, prompt)
+        own_seed = prompt_seed(seed, prompt)
         responses: list[Response] = []
         with network.at_work():
             opening, past = self._read(tokens)

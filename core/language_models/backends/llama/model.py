@@ -20,7 +20,7 @@ from core.language_models.language_model import (
     Capabilities,
     LanguageModel,
     Response,
-    series,
+    prompt_seed,
 )
 from core.once import once
 
@@ -104,7 +104,7 @@ class LlamaModel(LanguageModel):
         tokens = self._prompt_tokens(prompt)
         log_probabilities, past = self._next(np.array([tokens]), self._before)  # (1, V)
         log_probabilities = np.repeat(log_probabilities, count, axis=0)
-        own_seed = series(seed, prompt)
+        own_seed = prompt_seed(seed, prompt)
         drawers = [np.random.default_rng([own_seed, first + i]) for i in range(count)]
         sequences: list[list[int]] = [[] for _ in range(count)]
         complete = np.zeros(count, bool)

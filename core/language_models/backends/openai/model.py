@@ -59,7 +59,7 @@ from core.language_models.language_model import (
     Memory,
     Response,
     longest_answer,
-    series,
+    prompt_seed,
 )
 from core.language_models.stopping import current_stop
 from core.language_models.usage import CHARACTERS_A_TOKEN, Meter
@@ -205,7 +205,7 @@ class OpenAICompatible(Scoring):
         the same series comes back however it is cut into requests.
         """
         abilities = self._abilities
-        own_seed = series(seed, prompt)
+        own_seed = prompt_seed(seed, prompt)
         answers: list[Response] = []
         while len(answers) < count:
             n = 1 if temperature == 0 else min(abilities.candidates, count - len(answers))

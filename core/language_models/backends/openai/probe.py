@@ -46,7 +46,7 @@ PROBES = (
     "Q: Say twelve letters in any order. A:",
 )
 SHORT = 16  # tokens of an answer
-REPEATED = 8  # of them, where a server is made to say them, or draws beside OpenAI's addresses
+LISTED = 8  # of them, where a server is made to say them, or draws beside OpenAI's addresses
 TOP = 5  # likeliest next tokens; more is refused by some servers
 FREE = 1.5  # at which no two long answers are alike
 DRAWS = 4  # so many alike prove that nothing is drawn
@@ -225,7 +225,7 @@ class Probe:
     def _try_forcing(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
         """Have a sampled answer said once more, token by token, and compare."""
         listed = grammar.token_entries(self.service.choices(sampled)[0])
-        entries = [entry for entry in listed[:REPEATED] if entry.get("token")]
+        entries = [entry for entry in listed[:LISTED] if entry.get("token")]
         tokens = [token for e in entries if type(token := e.get("id")) is int]
         if not tokens or len(tokens) < len(entries):
             return how
@@ -245,7 +245,7 @@ class Probe:
         """Compare what was drawn with its scores beside OpenAI's."""
         ask = partial(self._attempt, input_logprobs.PATH, beside=True)
         for way, together in input_logprobs.TOGETHER.items():
-            reply = ask(input_logprobs.request(way, PROBES[:1] * min(together, 8), REPEATED))
+            reply = ask(input_logprobs.request(way, PROBES[:1] * min(together, 8), LISTED))
             if isinstance(reply, Rejection) and reply.status == MALFORMED:
                 continue  # it is there, and reads another kind of request
             if reply is None or isinstance(reply, Rejection):

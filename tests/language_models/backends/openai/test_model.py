@@ -45,7 +45,7 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
-from core.language_models.language_model import MAX_RESPONSE_TOKENS, Response, series
+from core.language_models.language_model import MAX_RESPONSE_TOKENS, Response, prompt_seed
 from core.language_models.registry import open_model
 from core.language_models.usage import Meter
 from tests.language_models.gemini_server import Remembered
@@ -942,7 +942,7 @@ def test_one_request_says_what_is_wanted_and_nothing_else(echo):
         "max_tokens": MAX_RESPONSE_TOKENS,
         "top_p": 1.0,
         "stop": ["\n"],
-        "seed": series(3, PROMPT) * 2**20 + 5,
+        "seed": prompt_seed(3, PROMPT) * 2**20 + 5,
         "min_p": 0,
         "top_k": -1,
         "repeat_penalty": 1,
