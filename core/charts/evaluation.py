@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from core.charts.line_labels import before_names, same_word
-from core.charts.theme import Chart, Palette, by, contrast, theme
+from core.charts.theme import Chart, Palette, contrast, theme
 from core.studies.evaluation.row_table import QuestionPoints
 from core.studies.evaluation.saved_run import DIVERSE
 from core.uncertainty.scores import SCORES
 
 HEIGHT: Final = 320
 ROW_HEIGHT: Final = 42  # of a dot
-NUMBER_WIDTH, NOTE_WIDTH = 56, 72  # pixels of a number behind the plot, and with a note
+NUMBER_WIDTH, NOTE_WIDTH = 56, 88  # pixels of a number behind the plot, and with a note
 NAMES: Final = alt.ExprRef("width < 350 ? datum.short : datum.name")
 NUMBERS: Final = alt.ExprRef("datum.number")
 OF_NUMBERS: Final = alt.ExprRef("datum.note ? -7 : 0")
@@ -28,7 +28,7 @@ SHORT: Final = {
 #: On a phone, few, so that none of their labels is left out.
 TICKS: Final = alt.ExprRef("width < 350 ? 3 : 5")
 #: What AUROC is, as an axis says it.
-WRONG_FIRST: Final = "wrong answer doubted more (AUROC)"
+WRONG_FIRST: Final = "pairs with the wrong answer doubted more"
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own
 #: Of the names of sources: on a phone, each has a line of its own.
@@ -84,6 +84,8 @@ def estimates(
     data = pd.DataFrame([vars(each) for each in rows], columns=[f.name for f in fields(Estimate)])
     data = data.assign(short=data["name"].replace(SHORT), place=range(len(rows)))
     ends = np.append(data[["value", "lower", "upper"]].to_numpy(float).ravel(), reference)
+    if form.endswith("%"):
+        ends = np.append(ends, 1.0)  # which is perfect
     ends = ends[np.isfinite(ends)]
     room = before_names(NOTE_WIDTH if data["note"].any() else NUMBER_WIDTH)
     scale = alt.Scale(
@@ -95,7 +97,7 @@ def estimates(
         scale=scale,
         axis=alt.Axis(tickCount=TICKS, labelSeparation=8, format=form),
     )
-    y = alt.Y("name:N", title=None, sort=by("place"), axis=None)
+    y = alt.Y("place:O", title=None, axis=None)
     is_main = {"test": "datum.is_main", "value": palette.primary}
     ink = alt.ColorValue(palette.muted, condition=is_main)
     ring = {"test": "!datum.is_shown", "value": palette.background}

@@ -356,9 +356,9 @@ def test_a_run_put_beside_another_is_looked_at_too():
     )
     written(own / ("a" * 32), *[right] * NUMBER)
     written(own / ("b" * 32), *[right] * (NUMBER - 1), wrong)
-    page = session("evaluation", run="a" * 32, results="Compare runs")
+    page = session("evaluation", run="a" * 32, results="Compare")
     assert len(storage().looks.all()) == 2
     assert said(page, "Look 2 at these labels")
     (own / ("b" * 32) / "rows-00000.parquet").write_bytes(b"")
-    page = session("evaluation", run="a" * 32, results="Compare runs")
+    page = session("evaluation", run="a" * 32, results="Compare")
     assert said(page, "rows-00000.parquet is damaged") and not said(page, str(own))

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.abstention.intervals import ConfidenceBand, Interval
+from core.abstention.intervals import ConfidenceBand
 from core.abstention.policy import NOTHING
 from core.charts import evaluation as charts
 from core.charts.paper_figures import MIXTURE_TITLES, PAPERS
@@ -22,13 +22,13 @@ from core.studies.evaluation.run import reading_in
 from core.studies.evaluation.score_comparison import (
     LARGER_IS_BETTER,
     ScoreComparison,
+    auroc_of,
     compare,
     lead,
     ranking,
 )
 from core.uncertainty.scores import SCORES
 
-CHANCE: Final = "Chance"
 READING: Final = (
     "A model was asked questions whose right answers are known. Every score says how much to doubt "
     "each answer. A good one doubts the wrong answers more than the right ones.",
@@ -74,46 +74,34 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 
 
 def aurocs(measured: RunMeasures) -> Picture:
-    """Return the AUROC of every score, and how far from the leading one it may be.
+    """Return the AUROC of every score with its interval, beside that of chance.
 
-    The largest comes first, and chance has its place; the score to use is blue, a ring is one that
-    may be as good as the leading one. Intervals are of the differences from the leading one, drawn
-    from where that one stands. Those of `words.exclusions` are not there.
+    The largest comes first; the score to use is blue, a ring is one that may be as good. Intervals
+    hold for all scores together. Those of `words.exclusions` are not there.
     """
-    best = lead(measured)
+    best, names = lead(measured), ranking(measured)
     assert best is not None, "there is an AUROC"
-    chance = Interval(*(end - 0.5 for end in vars(best.widened).values()))
-    lead_over = {each.other: each.difference for each in best.others} | {CHANCE: chance}
-    rings = best.rivals + (CHANCE,) * (not best.beats_chance) if measured.number else ()
-    use = words.score_to_use(best)
-    at = {name: measured.interval(name, "auroc").value for name in ranking(measured)}
     rows = []
-    for name, auroc in sorted((at | {CHANCE: 0.5}).items(), key=lambda each: -each[1]):
-        ends = Interval(auroc, math.nan, math.nan)
-        if measured.number and name != best.score:
-            ends = Interval(auroc - at[best.score], -lead_over[name].upper, -lead_over[name].lower)
-        low, high = at[best.score] + ends.lower, at[best.score] + ends.upper
-        looks = words.points(ends), name not in rings, name == use
-        row = (*_title_and_sign(name), auroc, low, high, f"{auroc:.0%}", *looks)
-        rows.append(charts.Estimate(*row))
+    for name in names:
+        of = auroc_of(measured, name, names)
+        note = "" if math.isnan(of.lower) else f"{of.lower:.0%} to {of.upper:.0%}"
+        may_be = bool(measured.number) and name in best.rivals
+        numbers = of.value, of.lower, of.upper, f"{of.value:.0%}", note
+        looks = not may_be, name == words.score_to_use(best)
+        rows.append(charts.Estimate(SCORES[name].title, SCORES[name].sign, *numbers, *looks))
     each = (
-        f"{row.name} ({row.sign}) {row.number}{', ' * bool(row.note)}{row.note}"
-        f"{', perhaps as good' * (not row.is_shown)}"
+        f"{row.name} ({row.sign}) {row.number}{f' ({row.note})' * bool(row.note)}"
+        f"{', may be as good' * (not row.is_shown)}"
         for row in rows
     )
-    alt = f"{charts.WRONG_FIRST}, the largest first: {'; '.join(each)}."
-    line = at[best.score], "as good", "AUROC", "○ perhaps as good"
+    alt = f"{charts.WRONG_FIRST}, the largest first: {'; '.join(each)}. Chance: 50%."
+    line = 0.5, "chance", "", "○ may be as good"
     return Picture(
         "Which doubt finds the wrong answers",
         f"{alt} {words.marks(measured)}".rstrip(),
         charts.estimates,
         (rows, line, f"{charts.WRONG_FIRST} →", ".0%"),
     )
-
-
-def _title_and_sign(score: str) -> tuple[str, str]:
-    """Return the title of a score, and its sign."""
-    return (SCORES[score].title, SCORES[score].sign) if score in SCORES else (score, "a coin")
 
 
 def differences(every: Sequence[ScoreComparison]) -> Picture:
@@ -123,8 +111,8 @@ def differences(every: Sequence[ScoreComparison]) -> Picture:
     some = sorted(some, key=lambda each: each.values[1], reverse=LARGER_IS_BETTER[measure])
     rows = []
     for each in some:
-        of = each.difference
-        row = (*_title_and_sign(each.other), of.value, of.lower, of.upper, words.difference(each))
+        info, of = SCORES[each.other], each.difference
+        row = (info.title, info.sign, of.value, of.lower, of.upper, words.difference(each))
         rows.append(charts.Estimate(*row, is_shown=each.is_significant))
     alt = " ".join(map(words.comparison, some))
     axis = f"{measure.upper()} of {charts.symbol_of(every[0].score)} minus the other’s"

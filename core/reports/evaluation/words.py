@@ -54,6 +54,7 @@ NO_TEST: Final = (
     "rows that did not make it, run: python -m core calibrate ROWS --policy FILE."
 )
 MOST_LEFT_OUT: Final = 3  # questions that are named
+_HOW_WELL: Final = ((0.9, "very well"), (0.8, "well"), (0.7, "fairly well"))  # least AUROC
 
 
 def provenance(of: Provenance) -> str:
@@ -147,36 +148,38 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
                 f"Too few answers are {kind} to say which doubt to use: {count:,} of "
                 f"{len(results):,}."
             ]
-    # One that was named before anything was seen is not widened.
-    auroc = of.widened if of.is_chosen else measured.interval(of.score, "auroc")
-    ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%})"
+    auroc = of.widened
+    ends = "" if math.isnan(auroc.lower) else f"{auroc.lower:.0%} to {auroc.upper:.0%}; "
     file = str(results.run.manifest["questions"]["name"])
     whose = [f"“{one_line(source)}”" for source in results.only] or [one_line(file)]
     does = (
-        "Of a wrong and a right answer, it doubts the wrong one more: "
-        f"{auroc.value:.0%} of pairs{ends}. On {size(results)} of {list_of(whose)}, "
+        f"Of a wrong and a right answer, the wrong one is doubted more in {auroc.value:.0%} of "
+        f"pairs ({ends}chance: 50%). On {size(results)} of {list_of(whose)}, "
         f"{int((~correct).sum()):,} answers are wrong."
     )
     if not measured.number:
-        return [f"{name} leads; how much of that is chance is not known yet.", does]
+        return [f"{name} is ahead; how much of that is chance is not known yet.", does]
     if not of.beats_chance:
-        none = "Use none: no doubt is shown to find the wrong answers."
-        return [none, f"{name} leads. {does} Chance alone would be at 50%."]
+        return ["No doubt is shown to find the wrong answers.", f"{name} is ahead. {does}"]
+    finds = f"{name} finds wrong answers {_how_well(of.widened)}"
     if of.rivals and of.is_largest:
-        others = _others(of.rivals, len(ranking(measured)))
-        return [f"{name} leads, but {others} may be as good.", does]
+        return [f"{finds}; {_others(of.rivals, len(ranking(measured)))} may be as good.", does]
     if of.rivals:
         above = [
             SCORES[each].title
             for each in of.rivals
             if measured.interval(each, "auroc").value > auroc.value
         ]
-        chance = f" {list_of(above, most=len(SCORES))} may lead by chance." if above else ""
-        best = f"Keep {name}, which decides on Inspection: no other is reliably better."
-        return [best, f"{does}{chance}"]
+        chance = f" {list_of(above, most=len(SCORES))} may be ahead by chance." if above else ""
+        return [f"{finds}; no other is shown to be better.", f"{does}{chance}"]
     if len(results.scores) < 2:
-        return [f"{name} finds wrong answers; there is no other score to compare.", does]
-    return [f"Use {name}: its lead over every other is more than chance.", does]
+        return [f"{finds}; there is no other score to compare.", does]
+    return [f"{finds}; every other is shown to be worse.", does]
+
+
+def _how_well(auroc: Interval) -> str:
+    """Return how well a score finds wrong answers, by the least that its AUROC may be."""
+    return next((word for least, word in _HOW_WELL if auroc.lower >= least), "better than chance")
 
 
 def _others(scores: Sequence[str], among: int) -> str:
@@ -231,26 +234,14 @@ def never_taught(measured: RunMeasures) -> str:
     rest = auroc(results.doubts[of.score][~is_list], results.correct[of.score][~is_list])
     if math.isnan(rest):
         return ""
-    return f"Without {int(is_list.sum()):,} lists never taught (Laboratory asks none): {rest:.0%}."
+    return f"Without {int(is_list.sum()):,} untaught lists: {rest:.0%}."
 
 
 def marks(measured: RunMeasures) -> str:
-    """Return what the lines of `document.aurocs` are."""
-    of = lead(measured)
-    if of is None or not measured.number:
+    """Return what the lines and rings of `document.aurocs` are."""
+    if not measured.number:
         return ""
-    return (
-        f"Lines: points from {SCORES[of.score].title}, {CONFIDENCE:.0%} intervals widened for all "
-        "comparisons."
-    )
-
-
-def points(of: Interval) -> str:
-    """Return the interval of a difference in points of a percentage; "" where there is none."""
-    if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
-        return ""
-    ends = (round(100 * end) for end in (of.lower, of.upper))
-    return " to ".join(f"{end:+d}".replace("-", "−") if end else "0" for end in ends)
+    return f"Lines: joint {CONFIDENCE:.0%} intervals. Those of worse scores may overlap."
 
 
 #: When an answer is right, by how it is compared with the accepted ones.

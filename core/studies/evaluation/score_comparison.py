@@ -22,7 +22,7 @@ from scipy import special
 from core.abstention.intervals import DIFFERENCE, Interval, limits_of_constant
 from core.abstention.significance import Delong, delong, holm
 from core.studies.evaluation.results import CONFIDENCE, RunMeasures
-from core.studies.inspection.certificates import DECIDES, certified_model, default_policy
+from core.studies.inspection.certificates import DECIDES, certified_model
 from core.uncertainty.validation import Floats
 
 Test = Literal["DeLong", "paired bootstrap"]
@@ -90,14 +90,13 @@ class BestScore:
     """
 
     score: str
-    #: At a confidence of 1 − .05/k of k scores: it was chosen as the largest of so many.
+    #: See `auroc_of`: it was chosen as the largest of so many.
     widened: Interval
     rivals: tuple[str, ...]  # those that chance may have put behind it, or ahead
     better: tuple[str, ...]  # those that are shown to be
     #: Against each other score, at a confidence of 1 − .05/(k − 1).
     others: tuple[ScoreComparison, ...]
     is_largest: bool  # whether its AUROC is
-    is_chosen: bool  # whether results did choose it among others; False if it was named before
 
     @property
     def beats_chance(self) -> bool:
@@ -129,8 +128,14 @@ def lead(measured: RunMeasures) -> BestScore | None:
     if model and DECIDES[model] in leader.rivals:
         of = _lead(measured, DECIDES[model], names)
         if of.beats_chance and not of.better:
-            return replace(of, is_chosen=default_policy(model).scores_tried > 1)
+            return of
     return leader
+
+
+def auroc_of(measured: RunMeasures, score: str, names: Sequence[str]) -> Interval:
+    """Return the AUROC of one of some scores, its interval so wide that all hold together."""
+    confidence = 1 - (1 - CONFIDENCE) / len(names)
+    return measured.resampled.interval(score, "auroc", confidence)
 
 
 def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> BestScore:
@@ -140,15 +145,13 @@ def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> BestScore:
     by = [_compare(measured, score, other, "auroc", together) for other in others]
     every = tuple(replace(e, adjusted=float(np.minimum(1, e.p_value * len(by)))) for e in by)
     shown = [each for each in every if each.is_significant]
-    confidence = 1 - (1 - CONFIDENCE) / len(names)
     return BestScore(
         score,
-        measured.resampled.interval(score, "auroc", confidence),
+        auroc_of(measured, score, names),
         tuple(each.other for each in every if each not in shown),
         tuple(each.other for each in shown if not each.better),
         every,
         is_largest=score == names[0],
-        is_chosen=True,
     )
 
 

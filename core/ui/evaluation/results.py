@@ -39,7 +39,7 @@ from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
 ONLY: Final[Mapping[str, str]] = {"short": "short answers", "diverse": "entropy above 0.7 nats"}
-TABS: Final = ("Which doubt", "Many right answers", "Rows", "Compare runs", "Policy")
+TABS: Final = ("Which doubt", "Many answers", "Rows", "Compare", "Policy")
 FIGURE_6: Final = "results_figure_6"
 OWN: Final = "each score’s own"
 WHY: Final = (
