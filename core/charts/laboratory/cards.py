@@ -1,7 +1,7 @@
 """What the laboratory's cards show: each claim in one small picture, in two colours."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -11,14 +11,12 @@ import pandas as pd
 from core.charts.evaluation import WRONG_FIRST, Estimate, estimates
 from core.charts.laboratory.pictures import CurveColumns, PictureContent, curves, on_logarithms
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, share, theme
-from core.codec import one_line
+from core.data.world.facts import Band
 from core.uncertainty.scores import SCORES
 
 HEIGHT = 210  # pixels of a picture, all of it: the cards of a row are alike
 TALL = 280  # of one with a row for each of several settings
-MOST_ANSWERS = 6
 NO_TICKS: dict[str, Any] = {"ticks": False, "domain": False}
-PLAIN: dict[str, Any] = {"fontSize": 12, "fontWeight": "normal"}
 EXACT = 0.001  # nats: what an estimate is off by that counts as exact
 OURS, COUNTS, UNSEEN, LIMITS = "this program", "counting alone", "not seen yet", "its limits"
 
@@ -66,24 +64,31 @@ def theorem(content: PictureContent, palette: Palette) -> Chart:
 
 
 def hallucination(content: PictureContent, palette: Palette) -> Chart:
-    """What the model answers first, right or wrong."""
-    likely = np.array(content["q"], float).sum(axis=1)
-    places = [int(place) for place in np.argsort(-likely)[:MOST_ANSWERS]]
-    rows = [
-        (one_line(content["texts"][i], 22), likely[i], ("wrong", "right")[content["right"][i]])
-        for i in places
-    ]
-    data = pd.DataFrame(rows, columns=["answer", "share", "is"])
-    looks = {"right": palette.primary, "wrong": palette.epistemic}
-    base = alt.Chart(data).encode(
-        y=alt.Y("answer:N", sort=None, title=None, axis=alt.Axis(labelLimit=130, **NO_TICKS)),
-        x=alt.X("share:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.15 * max(likely)])),
+    """What becomes of guesses at things never taught, right and wrong."""
+    guesses: Mapping[str, tuple[int, int]] = content["guesses"]
+    data = pd.DataFrame(
+        [
+            (f"{kind}: {right:,} right, {wrong:,} wrong", number, name)
+            for kind, (right, wrong) in guesses.items()
+            for name, number in (("right", right), ("wrong", wrong))
+        ],
+        columns=["kind", "guesses", "is"],
     )
-    bars = base.mark_bar().encode(color=contrast(alt.Color, "is:N", looks))
-    numbers = base.mark_text(align="left", dx=5, color=palette.text)
-    both = bars + numbers.encode(text=alt.Text("share:Q", format=".0%"))
-    title = alt.TitleParams(one_line(content["question"]), **PLAIN)
-    return theme(both.properties(title=title, autosize=AUTOSIZE), palette)
+    looks = {"right": palette.primary, "wrong": palette.epistemic}
+    above: dict[str, Any] = {"labelAlign": "left", "labelBaseline": "bottom", "labelPadding": 0}
+    bars = alt.Chart(data).encode(
+        y=alt.Y(
+            "kind:N",
+            sort=None,
+            title=None,
+            scale=alt.Scale(paddingInner=0.6, paddingOuter=0.4),
+            axis=alt.Axis(labelLimit=300, labelOffset=-26, labelFontSize=12, **above, **NO_TICKS),
+        ),
+        x=alt.X("guesses:Q", title="guesses", axis=alt.Axis(tickCount=4, grid=False)),
+        color=contrast(alt.Color, "is:N", looks),
+        order=alt.Order("is:N"),
+    )
+    return theme(bars.mark_bar().properties(autosize=AUTOSIZE), palette)
 
 
 def deciding(content: PictureContent, palette: Palette) -> Chart:
@@ -95,6 +100,7 @@ def deciding(content: PictureContent, palette: Palette) -> Chart:
             group["values"] + ": “Can’t tell yet”" * (group["values"] == few),
             *ends,
             f"{ends[0]:.1%}",
+            f"{round(ends[0] * group['verdicts']):,} of {group['verdicts']:,}",
             is_main=ends[1] >= keeps,
         )
         for name, group in content["groups"].items()
@@ -128,23 +134,38 @@ def yielding(content: PictureContent, palette: Palette) -> Chart:
         title="how firm it calls a quarter of the facts",
         axis=alt.Axis(labelAngle=0),
     )
-    top = [0, min(1.0, 1.25 * max([0.1, *(value for _, value in rows)]))]
     base = alt.Chart(pd.DataFrame(rows, columns=["held", "share"])).encode(
-        x=x, y=alt.Y("share:Q", **share("facts that resist", domain=top, tickCount=4))
+        x=x, y=alt.Y("share:Q", **share("facts that resist", tickCount=4))
     )
     numbers = base.mark_text(dy=-8, color=palette.text).encode(
         text=alt.Text("share:Q", format=".0%")
     )
     bars = base.mark_bar(color=palette.primary)
-    return theme((bars + numbers).properties(autosize=AUTOSIZE), palette)
+    heart = by_heart(content)
+    at = alt.Chart(pd.DataFrame({"share": [heart]})).encode(y="share:Q")
+    line = (
+        at.mark_rule(color=palette.text),
+        at.mark_text(
+            align="left", baseline="top", dx=4, dy=4, fontSize=12, color=palette.text
+        ).encode(x=alt.XValue(0), text=alt.TextValue(f"known {Band.BY_HEART}: {heart:.0%}")),
+    )
+    return theme(alt.layer(bars, numbers, *line).properties(autosize=AUTOSIZE), palette)
+
+
+def by_heart(content: PictureContent) -> float:
+    """Return which share of the facts known by heart never gives way."""
+    facts = zip(content["band"], content["turns"], strict=True)
+    never = [turns is None for band, turns in facts if band == Band.BY_HEART.value]
+    return float(np.mean(never)) if never else math.nan
 
 
 def scores(content: PictureContent, palette: Palette) -> Chart:
-    """How well mutual information and entropy find wrong answers."""
+    """How well mutual information and entropy find wrong answers, with untaught lists or not."""
     rows = [
-        Estimate(of.title, of.sign, *ends, f"{ends[0]:.0%}", is_main=of.symbol == "M.I.")
+        Estimate(of.title, which, *ends, f"{ends[0]:.0%}", is_main=of.symbol == "M.I.")
+        for which, each in (("with untaught lists", "with lists"), ("without them", "scores"))
         for of in (SCORES["mutual_information"], SCORES["semantic_entropy"])
-        for ends in [_ends(content["scores"][of.symbol])]
+        for ends in [_ends(content[each][of.symbol])]
     ]
     line = 0.5, "chance: 50%", "", ""
     return estimates(rows, line, f"{WRONG_FIRST} →", ".0%", palette)

@@ -138,7 +138,6 @@ def chart_data(variations: Variations) -> dict[str, Any]:
         "score": SCORES[rule.score if rule and shown else SHOWN[0]].symbol,
         "keeps": KEEPS,
         "questions": len(variations.queries),
-        "stable": astuple(variations.stability(variations.alternatives)),
         "groups": _groups(variations),
         "too few": [_label(v.value) for v in variations.panel(Factor.SAMPLES) if _is_too_few(v)],
         "panels": {
@@ -169,6 +168,7 @@ def _groups(variations: Variations) -> dict[str, Any]:
         name: {
             "values": _values([_label(v.value) for v in several]),
             "stable": astuple(variations.stability(several)),
+            "verdicts": sum(len(draws) for variant in several for draws in variant.outcomes),
         }
         for name, several in groups.items()
     }

@@ -1,18 +1,17 @@
 """The answer to each question of the laboratory: whether what was found bears the claim out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from core.abstention.metrics import auroc
+from core.abstention.resampled_measures import compare
 from core.charts.laboratory import cards
 from core.charts.laboratory.forest import with_interval
 from core.charts.laboratory.pictures import PictureContent
 from core.charts.theme import Chart, Palette
 from core.codec import count_of
-from core.data.datasets.world import NEVER_TAUGHT
 from core.data.world.facts import Band
 from core.once import once
 from core.reports.laboratory.catalogue import QUESTION_OF
@@ -26,9 +25,11 @@ from core.studies.inspection.recorder import LIKELIEST
 from core.studies.inspection.verdict import SCORE, largest_that_stands
 from core.studies.laboratory.bundled import results_of
 from core.studies.laboratory.experiment import Finding
+from core.uncertainty.scores import SCORES
 
 HELD, WEAK, BROKEN = "Yes", "In part", "No"
 _WEAK: Final = 0.3  # a rank correlation below it
+_COMPARED: Final = (SCORE, "semantic_entropy")
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,15 @@ class LaboratoryClaim:
     chart: Callable[[PictureContent, Palette], Chart]
     rule: Callable[[Finding], Ruling]
     height: int = cards.HEIGHT  # pixels of the picture
+    #: What it shows beside what was drawn, from elsewhere in the product.
+    beside: Callable[[], PictureContent] = dict
 
 
 def _estimator(finding: Finding) -> Ruling:
     k, error = finding.drawn["k"], np.array(finding.drawn["error"]["Algorithm 1"], float)
     far = [at for at, off in enumerate(error) if not off < cards.EXACT]
     first = far[-1] + 1 if far else 0
-    takes = f"{cards.EXACT} nats, the line across; a yes-or-no question has up to {np.log(2):.2f}"
+    takes = f"{cards.EXACT} nats, the line across"
     if first == len(k):
         meaning = f"nats of error after {k[-1]:,} answers"
         consequence = "More answers need not mend a doubt."
@@ -70,7 +73,7 @@ def _estimator(finding: Finding) -> Ruling:
         f"{k[first]:,} answers",
         f"bring the doubt within {cards.EXACT} nats of a known one, on average",
         takes,
-        f"A verdict’s doubt is of the {LIKELIEST} likeliest alone: near its limit, ask for more.",
+        f"A verdict takes the {LIKELIEST} likeliest, and is not exact: near its limit, ask more.",
     )
 
 
@@ -100,8 +103,8 @@ def _theorem(finding: Finding) -> Ruling:
     )
     breaks = [below for below, divergence in by_documents if divergence is not None]
     consequence = (
-        f"Where right answers do not depend on each other, all {total:,} are. “Believe it” rests "
-        "on counted wrong answers."
+        "If right answers did not depend on each other, as the theorem assumes, all would be. "
+        "“Believe it” rests on counted wrong answers."
     )
     word = BROKEN if any(breaks) else HELD if breaks else WEAK
     return Ruling(word, *_as_far(len(breaks) - sum(breaks), len(breaks)), consequence)
@@ -129,9 +132,9 @@ def _hallucination(finding: Finding) -> Ruling:
         consequence = "A made-up answer may go unnoticed."
         return Ruling(BROKEN, f"{information:.2f} nats", "of doubt", takes, consequence)
     guesses = _guesses()
-    meaning = f"guesses at things never taught are withheld ({guesses.right:,} were right)"
+    meaning = "guesses at things never taught are withheld"
     takes = f"no wrong one among the other {guesses.answered:,}; {guesses.wrong:,} are"
-    consequence = f"Pictured: the one in the middle by doubt, {information:.2f} nats."
+    consequence = f"Of those withheld, {guesses.right:,} were right."
     number = f"{guesses.withheld:,} of {guesses.withheld + guesses.answered:,}"
     return Ruling(WEAK if guesses.wrong else HELD, number, meaning, takes, consequence)
 
@@ -144,6 +147,14 @@ class _Guesses(NamedTuple):
     answered: int
     wrong: int  # of these
 
+    @property
+    def by_fate(self) -> dict[str, tuple[int, int]]:
+        """How many right and wrong ones there are, by what becomes of them."""
+        return {
+            "withheld": (self.right, self.withheld - self.right),
+            "answered": (self.answered - self.wrong, self.wrong),
+        }
+
 
 @once
 def _guesses() -> _Guesses:
@@ -155,24 +166,25 @@ def _guesses() -> _Guesses:
 
 
 def _deciding(finding: Finding) -> Ruling:
-    value, low, high = finding.drawn["stable"]
-    keeps = finding.drawn["keeps"]
+    keeps, groups = finding.drawn["keeps"], finding.drawn["groups"].values()
+    values, lows, _ = zip(*(group["stable"] for group in groups), strict=True)
+    surely = sum(low >= keeps for low in lows)
     questions = count_of(finding.drawn["questions"], "question")
-    meaning = f"of verdicts stay if one setting moves ({low:.0%} to {high:.0%}; {questions})"
+    meaning = f"changes surely keep {keeps:.0%} of the verdicts ({questions})"
     consequence = "Keep the usual settings: they alone have a promise."
-    word = HELD if low >= keeps else WEAK if value >= keeps else BROKEN
-    return Ruling(word, f"{value:.0%}", meaning, f"a lower limit of {keeps:.0%}", consequence)
+    every = surely == len(lows)
+    word = HELD if every else WEAK if min(values) >= keeps else BROKEN
+    number = f"{surely} of {len(lows)}"
+    return Ruling(word, number, meaning, f"all {len(lows)}", consequence)
 
 
 def _yielding(finding: Finding) -> Ruling:
     value, low, _ = ends = finding.drawn["intervals"]["overlap with the large components"]
     (_, least), *_, (_, most) = cards.quarters(finding.drawn)
-    meaning = f"of its firmest facts resist, and {least:.0%} of its loosest"
-    number, heart = f"{most:.0%}", Band.BY_HEART.value
-    facts = zip(finding.drawn["band"], finding.drawn["turns"], strict=True)
-    resist = [turns is None for band, turns in facts if band == heart]
+    meaning = f"of the facts it calls firmest resist, and {least:.0%} of the loosest"
+    number, heart = f"{most:.0%}", cards.by_heart(finding.drawn)
     consequence = (
-        f"How well a fact was learnt tells more: known {heart}, {np.mean(resist or 0):.0%} resist."
+        f"How well a fact was learnt tells more: known {Band.BY_HEART}, {heart:.0%} resist."
     )
     takes = f"a rank correlation of {_WEAK}, surely above 0; it is {with_interval(ends)}"
     if low is None or not low > 0 or not most > least:
@@ -183,31 +195,30 @@ def _yielding(finding: Finding) -> Ruling:
 def _scores(finding: Finding) -> Ruling:
     scores = finding.drawn["scores"]
     (value, low, _), (other, _, high) = scores["M.I."], scores["S.E."]
-    # Held weakly at most: the lists that were never taught, where it errs, are not asked here.
+    # Held weakly at most: with the lists that were never taught, its lead may be chance.
     word = BROKEN if None in (low, high) or not low > high else WEAK  # by no more than chance
-    meaning = (
-        "of pairs have the wrong answer doubted more, without lists never taught; by entropy, "
-        f"{other:.0%}"
-    )
-    lists, questions, there = _with_lists()
+    here, entropy = (_with_lists()[symbol][0] for symbol in ("M.I.", "S.E."))
+    meaning = f"of pairs have the wrong answer doubted more; by entropy, {entropy:.0%}"
     takes = (
-        f"a sure lead with such lists, too: Evaluation’s {questions:,} questions have "
-        f"{lists:,}, and {there:.0%} without one"
+        "a sure lead also with lists never taught, as Evaluation asks. Without them it is "
+        f"{'none' if word is BROKEN else 'one'}: {value:.0%} and {other:.0%}"
     )
     consequence = (
         "Many right answers alone are no reason for doubt."
         if word is not BROKEN
         else "Mutual information is not shown to be a better ground for a verdict than entropy."
     )
-    return Ruling(word, f"{value:.0%}", meaning, takes, consequence)
+    return Ruling(word, f"{here:.0%}", meaning, takes, consequence)
 
 
 @once
-def _with_lists() -> tuple[int, int, float]:
-    """Return how many lists never taught Evaluation asks, of how many questions, and the AUROC."""
+def _with_lists() -> dict[str, tuple[float, ...]]:
+    """Return the AUROC of both scores, with its interval, on the rows that Evaluation opens on."""
     rows = read_results(Run(FOLDER / "embedded_world"))
-    lists = sum(each.endswith(NEVER_TAUGHT) for each in rows.sources)
-    return lists, len(rows), auroc(rows.doubts[SCORE], rows.correct[SCORE])
+    doubts = {name: rows.doubts[name] for name in _COMPARED}
+    correct = {name: rows.correct[name] for name in _COMPARED}
+    of = compare(doubts, correct, np.arange(len(rows)), SCORE)
+    return {SCORES[name].symbol: astuple(of.values[name]) for name in _COMPARED}
 
 
 #: By the experiment that tries each, in the order of the page.
@@ -216,9 +227,11 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
     "missing_mass": LaboratoryClaim(cards.missing_mass, _missing_mass),
     "deciding": LaboratoryClaim(cards.deciding, _deciding, cards.TALL),
     "theorem": LaboratoryClaim(cards.theorem, _theorem),
-    "hallucination": LaboratoryClaim(cards.hallucination, _hallucination),
+    "hallucination": LaboratoryClaim(
+        cards.hallucination, _hallucination, beside=lambda: {"guesses": _guesses().by_fate}
+    ),
     "yielding": LaboratoryClaim(cards.yielding, _yielding),
-    "related": LaboratoryClaim(cards.scores, _scores),
+    "related": LaboratoryClaim(cards.scores, _scores, beside=lambda: {"with lists": _with_lists()}),
 }
 
 
@@ -236,5 +249,6 @@ def sentences(finding: Finding) -> list[str]:
 def picture_of(finding: Finding) -> Picture:
     """Return the small picture of a claim; its words are the answer, and what follows."""
     words = " ".join(sentences(finding)[:2])
-    chart = CLAIMS[finding.experiment].chart
-    return Picture(QUESTION_OF[finding.experiment], words, chart, (finding.drawn,))
+    claim = CLAIMS[finding.experiment]
+    content = {**finding.drawn, **claim.beside()}
+    return Picture(QUESTION_OF[finding.experiment], words, claim.chart, (content,))
