@@ -821,10 +821,13 @@ def test_later_looks_at_the_same_labels_spend_less(scores, tmp_path, monkeypatch
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path / 'kept.sqlite'}")
     base = ("calibrate", scores, "--target-error", 0.3, "--no-keep", "--json", "--score")
     first = one_object(believe(*base, "doubt"))
-    again, other = (one_object(believe(*base, score)) for score in ("doubt", "sure"))
+    same, done = (believe(*base, score) for score in ("doubt", "sure"))
+    again, other = one_object(same), one_object(done)
     assert first == again and (first["looks"], first["delta"], first["spent_by"]) == (1, 0.05, [])
     assert (other["looks"], other["delta"]) == (2, 0.025)
     assert other["spent_by"] == ["doubt: at most 30%, 40 rows of scores.csv"]
+    assert "Looks before it: doubt: at most 30%, 40 rows" in done.stderr
+    assert "Looks before it" not in same.stderr
     assert "Look 2 at these labels: it was tested at 97.5%" in other["guarantee"]
     with open_database() as database:
         assert SavedResults(database).search().total == 0

@@ -11,14 +11,16 @@ that is named once others were shown is one of them: its test has its part of wh
 
 A row is a number of 64 bits made of its question and its label. Of a look the smallest are kept,
 `MOST_KEPT` at most: a file that has all rows of the look has these, too. Where another column names
-the questions, or none does, rows are known again by cells: scores and answers that are long.
+the questions, or none does, rows are known again by cells: scores and answers that are long; and by
+the order into which a score brings right and wrong ones, which stays when it is turned or rounded.
 """
 
 import base64
 import binascii
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -30,6 +32,7 @@ Rows = NDArray[np.uint64]
 
 MOST_KEPT: Final = 2048  # rows of a look; 1% of a larger one has one of these in 1 of 1e9 cases
 MATERIAL: Final = 0.2  # of the cells: two files have fewer in common by chance
+FEWEST_STEPS: Final = 3  # of an order: another file has its numbers of right ones by chance
 MOST_PRICES: Final = 3  # looks whose costs are said
 MOST_LOOKS: Final = 30  # of what is left of δ then, no number of labels could prove anything
 LABEL: Final = np.uint64(1)  # the bit that says whether the answer is right
@@ -49,9 +52,9 @@ class Look:
     number: int = 0  # of all its rows, of which `rows` may be some
     scores: Sequence[str] = ()  # that were shown
     named: str = ""  # the one that was tested; empty where several were, or none
-    # Cells with their labels, or the smallest of them; and numbers of a score in all rows.
+    # Cells with their labels, or the smallest of them; and the steps of the order by each score.
     cells: Rows = field(default_factory=NO_ROWS.copy)
-    totals: Collection[int] = ()
+    orders: Sequence[Rows] = ()
 
 
 def look(
@@ -61,7 +64,7 @@ def look(
     earlier: Sequence[Look],
     *,
     cells: Rows = NO_ROWS,
-    totals: Collection[int] = (),
+    orders: Sequence[Rows] = (),
     view_of: Sequence[str] = (),
     best_of: Sequence[str] = (),
     shown: Sequence[str] = (),
@@ -72,17 +75,17 @@ def look(
     It is the earlier one if nothing has changed. Else it comes after all `related_looks`,
     but for a test of all scores that a view of the same rows has shown, which takes its place.
 
-    `cells`, `totals`: by which rows are known where their questions do not tell. `view_of`: scores,
+    `cells`, `orders`: by which rows are known where their questions do not tell. `view_of`: scores,
     where nothing is tested. `best_of`: those that are tested together. `shown`, `named`: those
     that a test shows, and the one that it is of.
     """
-    related = related_looks(rows, earlier, cells, totals)
+    related = related_looks(rows, earlier, cells, orders)
     for each in related:
         if each.setting == setting:
             return each
     new = Look(
         *(setting, 0, about, smallest(rows), bool(view_of), len(rows), tuple(view_of or shown)),
-        *(named, smallest(cells), tuple(totals)),
+        *(named, smallest(cells), _sketches(orders)),
     )
     open_views = [each for each in related if each.is_view and not _is_tested(each, related)]
     same = [each for each in open_views if np.array_equal(each.rows, new.rows)]
@@ -98,7 +101,7 @@ def scores_to_choose(current: Look, looks: Sequence[Look]) -> int:
 
     1 where nothing was tested before but this score, or no other was shown.
     """
-    related = related_looks(current.rows, looks, current.cells, current.totals)
+    related = related_looks(current.rows, looks, current.cells, current.orders)
     before = [each for each in related if each.place < current.place]
     return max([1, *(len(each.scores) for each in before if each.named != current.named)])
 
@@ -115,35 +118,48 @@ def _is_tested(view: Look, looks: Sequence[Look]) -> bool:
 
 
 def related_looks(
-    rows: Rows, earlier: Sequence[Look], cells: Rows = NO_ROWS, totals: Collection[int] = ()
+    rows: Rows, earlier: Sequence[Look], cells: Rows = NO_ROWS, orders: Sequence[Rows] = ()
 ) -> tuple[Look, ...]:
     """Return the earlier looks that share a row with these, label included.
 
-    Or that share many cells, or a score in all rows: so the same table is known again whatever
-    names its questions, with a column more or less.
+    Or that share many cells, or the order by a score, of which one may part more rows: so the same
+    table is known again whatever names its questions, with a column more or less.
     """
-    most = smallest(cells)
+    most, sketches = smallest(cells), _sketches(orders)
     return tuple(
         each
         for each in earlier
         if np.isin(each.rows, rows).any()
-        or not {*totals}.isdisjoint(each.totals)
         or _overlap(each.cells, most) >= MATERIAL
+        or any(_is_one_order(*pair) for pair in product(each.orders, sketches))
     )
 
 
-def _overlap(one: Rows, other: Rows) -> float:
-    """Return what part of the fewer rows is in both, by those that stand for all."""
-    ends = [each[-1] for each in (one, other) if len(each) == MOST_KEPT]
-    if ends:
-        one, other = one[one <= min(ends)], other[other <= min(ends)]
+def _is_one_order(one: Rows, other: Rows) -> bool:
+    """Say whether all steps of one order are those of another, by those that stand for all."""
+    if min(len(one), len(other)) < FEWEST_STEPS:
+        return False
+    first = max(one[0], other[0])
+    return first in one and first in other and _overlap(one, other, FEWEST_STEPS) == 1
+
+
+def _overlap(one: Rows, other: Rows, fewest: int = 1) -> float:
+    """Return what part of the fewer rows is in both, by those that stand for all; 0 of too few."""
+    if len(one) and len(other):
+        end = min(one[-1], other[-1])
+        one, other = one[one <= end], other[other <= end]
     fewer = min(len(one), len(other))
-    return float(np.isin(one, other).sum()) / fewer if fewer else 0.0
+    return float(np.isin(one, other).sum()) / fewer if fewer >= fewest else 0.0
 
 
-def smallest(rows: Rows) -> Rows:
-    """Return the rows that stand for all: sorted, each once, `MOST_KEPT` at most."""
-    return np.unique(rows)[:MOST_KEPT]
+def _sketches(orders: Sequence[Rows]) -> list[Rows]:
+    """Return the steps that stand for all of each order: together no more than of one."""
+    return [smallest(each, MOST_KEPT // len(orders)) for each in orders]
+
+
+def smallest(rows: Rows, most: int = MOST_KEPT) -> Rows:
+    """Return the rows that stand for all: sorted, each once."""
+    return np.unique(rows)[:most]
 
 
 def to_text(rows: Rows) -> str:

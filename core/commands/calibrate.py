@@ -153,6 +153,8 @@ def calibrate(
         data, held = holdout.halves(data)
     outcome, by_group = _paid_calibration(data, target)
     _say_reading(data, as_json)
+    for line in words.earlier_looks(outcome):
+        tell(line)
     if outcome.look and delta_spending.other_batches(outcome.look, outcome.looks or ()):
         tell(words.batches(outcome))
     if outcome.repeated:

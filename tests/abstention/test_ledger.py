@@ -47,16 +47,20 @@ def test_questions_are_compared_and_not_labels():
     assert asks_the_same(rows, others).tolist() == [True, True, False]
 
 
-def test_rows_whose_questions_differ_are_known_by_many_cells_or_a_score_in_all_rows():
+def test_rows_whose_questions_differ_are_known_by_many_cells_or_an_order():
     cells = np.random.default_rng(0).integers(0, 2**63, 100_000).astype(np.uint64)
-    before = look("a", "seen", NO_ROWS, (), cells=cells[:50_000], totals=(7,))
+    steps = cells[:5000]  # of an order: more than are kept
+    before = look("a", "seen", NO_ROWS, (), cells=cells[:50_000], orders=[cells[-9:], steps])
 
-    def place(cells, totals=()):
-        return look("b", "seen", NO_ROWS, [before], cells=cells, totals=totals).place
+    def place(cells, *orders):
+        return look("b", "seen", NO_ROWS, [before], cells=cells, orders=orders).place
 
     assert place(cells[:50_000]) == place(cells[1000:2000]) == place(cells[40_000:]) == 2
     assert place(cells[48_000:]) == place(cells[50_000:]) == place(NO_ROWS) == 1
-    assert (place(NO_ROWS, (7,)), place(NO_ROWS, (8,))) == (2, 1)
+    # The same order, rounded ones, one that parts more rows; one that has a step of its own; few.
+    assert place(NO_ROWS, steps) == place(NO_ROWS, cells[-2:], steps[::50]) == 2
+    assert place(NO_ROWS, np.r_[cells[-20:]]) == place(NO_ROWS, cells[-3:]) == 2
+    assert place(NO_ROWS, np.r_[steps[:-50], cells[6000:6050]]) == place(NO_ROWS, cells[-2:]) == 1
 
 
 @pytest.mark.parametrize("text", ["A", "AAAA", "é", "!" * 12, to_text(np.zeros(1, np.uint64))[:-1]])

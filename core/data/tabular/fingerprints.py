@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 SENTENCES: Final = (r"(?s)^.*[.:!?]\s+", r"(?s)[.!?]\s.*$")
 LONG_TEXT: Final = 12  # characters by which an answer is known in another file
 DECIMALS: Final = 3  # a score that has more is known by them
-FEWEST_SCORES: Final = 3  # different ones, without which other files have as many right and wrong
 
 
 def fingerprints(data: LabelledRows, score: str) -> NDArray[np.uint64]:
@@ -66,16 +65,16 @@ def of_cells(upload: Upload) -> NDArray[np.uint64]:
     return hash_array(total) & ~np.uint64(1)
 
 
-def contents(data: LabelledRows) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
+def contents(data: LabelledRows) -> tuple[NDArray[np.uint64], list[NDArray[np.uint64]]]:
     """Return numbers by which rows are known again when another column names their questions.
 
     See `of_contents`. Of a table also its rows by their cells, whichever are scores or questions.
     """
-    cells, totals = of_contents(data.doubts, data.correct, data.queries, data.answers)
+    cells, orders = of_contents(data.doubts, data.correct, data.queries, data.answers)
     if data.whole is not None:
         right = next(iter(data.correct.values()))
         cells = np.r_[cells, data.whole[data.kept] | right.astype(np.uint64)]
-    return cells, totals
+    return cells, orders
 
 
 def sentences(queries: NDArray[np.object_]) -> tuple[NDArray[np.object_], ...]:
@@ -92,8 +91,8 @@ def of_contents(
     correct: Mapping[str, NDArray[np.bool_]],
     questions: NDArray[np.object_],
     answers: NDArray[np.object_] | None = None,
-) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
-    """Return the numbers of telling cells with their labels, and one of each score in all rows.
+) -> tuple[NDArray[np.uint64], list[NDArray[np.uint64]]]:
+    """Return the numbers of telling cells with their labels, and those of the order by each score.
 
     A cell tells a row where no other row has it and it is long: a score of many decimals, an
     answer, an answer with its score, the first or last sentence of a question. Short scores do so
@@ -101,7 +100,7 @@ def of_contents(
 
     `scores`: in either direction.
     """
-    cells, totals = [np.zeros(0, np.uint64)], []
+    cells = [np.zeros(0, np.uint64)]
     first = next(iter(correct.values()))
     for column in (*sentences(questions), answers):
         if column is not None:
@@ -111,9 +110,6 @@ def of_contents(
             cells.append(_once(texts[is_long], first[is_long]))
     for name, score in scores.items():
         sizes, right = np.abs(score), correct[name]
-        order = np.lexsort((right, sizes))
-        if len(np.unique(sizes[np.isfinite(sizes)])) >= FEWEST_SCORES:
-            totals.append(_number(sizes[order].tobytes() + right[order].tobytes()))
         numbers = hash_array(sizes) & ~np.uint64(1)
         with np.errstate(over="ignore"):
             is_long = np.isfinite(sizes) & (sizes != np.round(sizes, DECIMALS))
@@ -122,7 +118,19 @@ def of_contents(
             cells.append(telling)
         if answers is not None:
             cells.append(_once(hash_array(numbers + texts) & ~np.uint64(1), right))
-    return np.concatenate(cells), tuple(totals)
+    orders = [_steps(way, correct[name]) for name, of in scores.items() for way in (of, -of)]
+    return np.concatenate(cells), orders
+
+
+def _steps(score: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return the numbers of an order: what share of the rows, and of right ones, each value ends.
+
+    A score that is rescaled or repeated has the same, a rounded one some of them.
+    """
+    order = np.argsort(score)[: np.count_nonzero(~np.isnan(score))]
+    until = np.searchsorted(score[order], np.unique(score[order]), "right")
+    answers = np.cumsum(right[order])[until - 1]
+    return hash_array(3 * hash_array(until / len(order)) + hash_array(answers / len(order)))
 
 
 def _once(numbers: NDArray[np.uint64], right: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -25,8 +25,9 @@ from core.studies.inspection.inspection import cannot_decide
 MOST_LISTED: Final = 5  # earlier looks
 NO_VALUE: Final = "no score has a value"  # why a curve ends
 UNKNOWN_ROWS: Final = (
-    "Rows that name no question are known again by their scores and answers. Looks at them with "
-    "other scores and answers are not counted."
+    "Rows that name no question are known again by their answers and their scores, also turned or "
+    "rounded, so a look before may have been at others. Looks at only some of them, or with labels "
+    "mended, may not be counted if their scores are changed, too."
 )
 REMEDY: Final = "Check answers there, or calibrate such a group alone"
 NO_SCORE: Final = "No labelled answer has a score."
@@ -256,10 +257,16 @@ def looks(calibration: Calibration) -> list[str]:
             f"Look {look.place:d} at these labels: it may spend {target.delta:.3g} of "
             f"δ = {1 - target.confidence:.3g}.",
         )
-    if before := looks_before(look, calibration.looks or ()):
-        sentences.append(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")
     if calibration.policy is not None:
         sentences.append(batches(calibration))
+    return [*sentences, *earlier_looks(calibration)]
+
+
+def earlier_looks(calibration: Calibration) -> list[str]:
+    """Say what was looked at before, and which rows may not be known again."""
+    sentences, look = [], calibration.look
+    if before := looks_before(look, calibration.looks or ()) if look else []:
+        sentences.append(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")
     if calibration.data.cells is not None:
         sentences.append(UNKNOWN_ROWS)
     return sentences

@@ -43,12 +43,12 @@ def look_at(
     if len(shown) > len(scores):  # who sees more may choose more afterwards
         setting.update(str(len(shown)).encode())
     about = f"{about}, {count_of(len(data.kept), 'row')} of {one_line(data.name)}"
-    cells, totals = contents(data)
+    cells, orders = contents(data)
     best_of = scores if is_best else ()
     return look(
         *(setting.hexdigest(), about, rows, earlier),
         cells=cells,
-        totals=totals,
+        orders=orders,
         best_of=best_of,
         shown=shown or scores,
         named=scores[0] if len(scores) == 1 else "",
@@ -57,14 +57,14 @@ def look_at(
 
 def looks_before(current: Look, looks: Sequence[Look]) -> list[str]:
     """Return what was looked at before on labels of a look, in words."""
-    related = related_looks(current.rows, looks, current.cells, current.totals)
+    related = related_looks(current.rows, looks, current.cells, current.orders)
     before = [each for each in related if each.place < current.place]
     return [each.about for each in sorted(before, key=lambda each: each.place)]
 
 
 def other_batches(current: Look, looks: Sequence[Look]) -> int:
     """Return how many tests before one asked the same of other labels: any may pass by chance."""
-    related = related_looks(current.rows, looks, current.cells, current.totals)
+    related = related_looks(current.rows, looks, current.cells, current.orders)
     same = [each for each in looks if _what(each) == _what(current) and not each.is_view]
     return len({each.setting for each in same} - {each.setting for each in (*related, current)})
 
@@ -75,14 +75,17 @@ def _what(of: Look) -> str:
 
 def to_json(each: Look) -> str:
     """Return a look as text, to be saved."""
-    return json.dumps({**vars(each), **{name: to_text(getattr(each, name)) for name in _ROWS}})
+    texts = {name: to_text(getattr(each, name)) for name in _ROWS}
+    return json.dumps({**vars(each), **texts, "orders": [to_text(of) for of in each.orders]})
 
 
 def from_json(text: str) -> Look:
     """Return a look that this program saved."""
     fields: dict[str, Any] = json.loads(text)
     fields |= {name: from_text(fields.get(name, "")) for name in _ROWS}
-    fields |= {name: tuple(fields.get(name, ())) for name in ("scores", "totals")}
+    fields |= {"scores": tuple(fields.get("scores", ()))}
+    fields |= {"orders": [from_text(of) for of in fields.get("orders", ())]}
+    fields.pop("totals", None)  # of an earlier version
     return Look(**fields)
 
 

@@ -52,9 +52,9 @@ def view(
     answer = f"{SCORE}_answer"  # the one in the table that is calibrated on
     answers = results.texts(answer) if answer in results.table.column_names else None
     doubts = {name: results.doubts[name] for name in shown}
-    cells, totals = of_contents(doubts, results.correct, results.queries, answers)
+    cells, orders = of_contents(doubts, results.correct, results.queries, answers)
     new = look(
-        *(setting.hexdigest(), about, rows, earlier), cells=cells, totals=totals, view_of=shown
+        *(setting.hexdigest(), about, rows, earlier), cells=cells, orders=orders, view_of=shown
     )
     is_first = not any(each.is_view and np.isin(each.rows, rows).all() for each in related)
     return replace(new, place=new.place + 1) if is_watched and is_first else new

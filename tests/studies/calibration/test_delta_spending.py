@@ -1,6 +1,7 @@
 """Labels are a budget: whoever looks again, because of what was seen, pays for it."""
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -237,6 +238,8 @@ def test_rows_are_known_again_whichever_column_names_their_questions():
     assert place(every, question="", score="margin") == 2
     short = "confidence correct"
     assert place(short, question="") == 2
+    coarse = {"doubt": [math.exp(-round(each, 1)) for each in TABLE["confidence"]]}
+    assert place("correct", question="", score="doubt", more=coarse) == 2
     for note in (["x"] * 300, ["", "seen"] * 150, TABLE["question"]):
         assert place(f"answer {short}", question="", more={"note": note}) == 2
     # Some of the rows, by their answers, or short ones with their scores; others.
@@ -280,12 +283,14 @@ def test_a_look_out_and_back():
     data = scored(np.random.default_rng(0), 50, 0.1)
     for each in (calibrate(data, WANTED, looks=()).look, seen(data, ())):
         again = from_json(to_json(each))
-        numbers = {"rows": 0, "cells": 0}
+        numbers = {"rows": 0, "cells": 0, "orders": 0}
         assert vars(again) | numbers == vars(each) | numbers
         assert again.rows.tolist() == each.rows.tolist()
         assert again.cells.tolist() == each.cells.tolist()
+        assert [*map(list, again.orders)] == [*map(list, each.orders)]
         text = json.loads(to_json(each))
-        del text["cells"], text["totals"]  # of an earlier version
+        del text["cells"], text["orders"]  # of an earlier version
+        text["totals"] = [7]
         assert from_json(json.dumps(text)).cells.tolist() == NO_ROWS.tolist()
 
 
