@@ -74,6 +74,18 @@ def test_a_calibration_says_its_promise_its_price_and_its_groups():
     assert len(found.pictures) == 3
 
 
+def test_a_look_without_a_promise_is_counted_and_has_no_confidence():
+    data = rows(*GROUPS)
+    first = calibrate(data, Target(score="s0"), looks=())
+    later = calibrate(data, Target(score="s0", method="empirical"), looks=first.looks)
+    found, sure = read(calibration.report(later)), read(calibration.report(first))
+    assert [of.settings["Look at these labels"] for of in (sure, found)] == ["1", "2"]
+    assert "Confidence 1 − δ" in sure.settings.keys() - found.settings.keys()
+    about, texts = {*calibration.OF_PROMISE}, {*found.texts}
+    assert about < {*sure.texts} and not about & texts
+    assert any(text.startswith("Looks before it: s0: at most 5%") for text in texts)
+
+
 def test_a_calibration_says_why_its_curves_end():
     data = rows(*GROUPS)
     data.doubts["s0"][:303] = np.nan

@@ -38,12 +38,14 @@ MOST_POINTS: Final = 200  # of a curve
 READING: Final = (
     "A threshold λ decides which questions are answered: those whose doubt lies below it. It was "
     "found on labelled rows, whose answers are known to be right or wrong.",
-    "The promise is about new questions that are drawn like these rows and scored by the same "
-    "pipeline. It holds with the stated confidence: on average, so many calibrations keep it. "
-    "It says nothing about other questions, nor about a single one.",
     "The curve shows, for every threshold, the share of wrong answers among those answered, "
     "against the share answered. The band is the interval at each point by itself, the dashed "
     "line the target, the diamond the threshold, and a circle one chosen by hand.",
+)
+OF_PROMISE: Final = (
+    "The promise is about new questions that are drawn like these rows and scored by the same "
+    "pipeline. It holds with the stated confidence: on average, so many calibrations keep it. "
+    "It says nothing about other questions, nor about a single one.",
     "Every look at the same labels spends a part of δ, so that all looks at a label together keep "
     "the promise; the report says which one this was. Other labels have a δ of their own: of "
     "batches brought until one passes, each may pass by chance.",
@@ -74,6 +76,7 @@ def report(
             *filter(None, [words.caution(every)]),
             *([words.counts(policy)] if policy else []),
             *filter(None, [words.upper_limit(calibration)]),
+            *words.earlier_looks(calibration),
             *calibration.data.decided,
             *([REPEATED_QUESTIONS.format(calibration.repeated)] if calibration.repeated else []),
             *filter(None, [words.contradiction(diagnostics.contradictions(calibration.data))]),
@@ -85,7 +88,7 @@ def report(
             *_groups(calibration, every),
         ],
         settings=_settings(calibration),
-        reading=READING,
+        reading=(*READING, *(OF_PROMISE if calibration.target.method == "ltt" else ())),
     )
 
 
@@ -210,6 +213,7 @@ def _choice(target: Target) -> str:
 
 def _settings(calibration: Calibration) -> dict[str, Cell]:
     data, target, policy = calibration.data, calibration.target, calibration.policy
+    of = "1 − δ" if target.method == "ltt" else "of the band"
     settings: dict[str, Cell] = {
         "File": data.name,
         "SHA-256 of the file": data.sha256,
@@ -219,11 +223,11 @@ def _settings(calibration: Calibration) -> dict[str, Cell]:
         "Scores in the file": ", ".join(data.doubts),
         "Method": METHODS[target.method],
         "Target error α": percent(target.error),
-        "Confidence 1 − δ": percent(target.confidence),
+        f"Confidence {of}": percent(target.confidence),
         "Targets tried": target.targets_tried,
+        "Look at these labels": calibration.look.place if calibration.look else "not counted",
     }
     if policy is not None:
-        settings |= {"Look at these labels": policy.looks or "the only one"}
         settings |= {"Rows left out for want of a label": policy.left_out}
         settings |= {"Threshold λ, of the doubt": repr(policy.threshold)}
         if policy.pipeline is None:
