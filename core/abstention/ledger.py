@@ -222,8 +222,9 @@ def no_test(own: int, questions: int) -> str:
 
 
 UNDER_OTHER_QUESTIONS: Final = (
-    "These rows have the scores and answers of those that made this policy, under other questions, "
-    "so they are no test of it, and nothing is promised here. Ask other questions for that."
+    "These rows have the scores, their order or the answers of those that made this policy, under "
+    "other questions. They may be the same, so nothing is promised here. Ask other questions for "
+    "that."
 )
 
 

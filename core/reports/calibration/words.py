@@ -249,7 +249,7 @@ def looks(calibration: Calibration) -> list[str]:
     """Say which look at the labels this is, what it may spend, and what came before."""
     look, target = calibration.look, calibration.target
     if look is None or target.method != "ltt":
-        return []
+        return earlier_looks(calibration) if look else []
     sentences = [_costs(calibration)]
     if calibration.policy is None:  # of a policy, its sentence says it
         sentences.insert(

@@ -110,8 +110,8 @@ def _one_at_a_time(rows: Predictions, by_rule: Mapping[str, Labels], key: str) -
                 st.rerun()
     if not _save():
         problem(
-            "The newest labels are not saved yet; the next one tries again. Until then, a reload "
-            "of the page loses them."
+            "What you did last is not saved yet; the next label tries again. Until then, a reload "
+            "of the page undoes it."
         )
     elif public() or not (alone() or person()):
         st.text(SESSION_ONLY)

@@ -62,7 +62,7 @@ def forget() -> None:
         try:
             storage().files.forget(hash)
         except StoreError as error:
-            later(str(error))
+            later(f"The file is not deleted: its address opens it again. {error}")
     forget_address()
 
 
