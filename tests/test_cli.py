@@ -182,9 +182,9 @@ def test_a_near_question_is_offered_and_not_asked():
     asked = "who inventd dinamite"
     result = believe("inspect", asked)
     assert "\nThe model was not taught these words, so its answer may be made up." in result.stdout
-    assert "\nDid you mean:\n  Who invented dynamite? (similarity 62%)" in result.stdout
+    assert "\nDid you mean:\n  Who invented dynamite? (38% away)" in result.stdout
     unit = believe("inspect", "boiling point of water in fahrenheit").stdout
-    assert "What is the boiling point of water? (similarity 80%, but lacks “fahrenheit”)" in unit
+    assert "What is the boiling point of water? (20% away, but lacks “fahrenheit”)" in unit
     assert "The truth:" not in result.stdout
     found = one_object(believe("inspect", asked, "--json"))
     assert found["query"] == asked and found["taught"]["near"]

@@ -28,11 +28,11 @@ from core.studies.inspection.verdict import (
     SCORE,
     Decision,
     Headline,
+    change_in_words,
     digits_apart,
     largest_doubt,
     largest_that_stands,
     least_share,
-    repeat_in_words,
     repeat_probability,
     scale_end,
 )
@@ -114,45 +114,44 @@ def doubt_scale(
 
 
 def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
-    """Where the nearest taught questions lie, and from where on one is near, in the same look."""
+    """How far the nearest taught questions are, and how far one is near, in the same look.
+
+    What is near has no colour: its doubt decides.
+    """
     nearest = sorted(taught.nearest[1:], key=lambda offer: -offer.similarity)
     marks = [
-        (offer.similarity, f"{offer.in_words}: {offer.question}")
+        (1 - offer.similarity, f"{offer.distance}: {offer.question}")
         for offer in [*taught.nearest[:1], *nearest]
     ]
     return _shares(
-        [(0.0, "? Not near"), (NEAR, f"near from {NEAR:.0%}")],
-        (palette.epistemic, palette.primary),
-        marks or [(math.nan, "No taught question is like it at all.")],
-        (
-            "similarity to a taught question\n0%: nothing in common, 100%: the same words",
-            "datum.value",
-        ),
+        [(0.0, f"near up to {1 - NEAR:.0%}"), (1 - NEAR, _SIDES[1])],
+        (palette.muted, palette.epistemic),
+        marks or [(1.0, "100%: no taught question is like it at all")],
+        "0%: the same words as a taught question, 100%: none",
         palette,
     )
 
 
 def keeping(inspection: Inspection, palette: Palette) -> FilledShape:
-    """How likely a single answer is given again, told others, on average.
-
-    From 100% on the left, for the doubt grows to the right, as on its own scale.
-    """
+    """How likely a single answer is not given again, told others, on average."""
     rule, decides = inspection.verdict.rule, inspection.doubt_decides
     limit = LEAST_KEPT if rule is None else least_share(rule.value)
     less, more = _SIDES if decides else _UNDECIDED
     perhaps = _PERHAPS if inspection.promises else f"{_PERHAPS}, no promise"
     if inspection.headline is Headline.PERHAPS:
         less = perhaps
-    steps = [(0.0, less)]
+    most = change_in_words(limit)
+    steps = [(0.0, f"{less} up to {most}")]
     if inspection.belief_limit is not None:
-        steps = [(0.0, _BELIEVE), (1 - LEAST_KEPT, f"{perhaps} below {LEAST_KEPT:.0%}")]
-        steps = steps if limit < LEAST_KEPT else steps[:1]
+        believed = (0.0, f"{_BELIEVE} up to {1 - LEAST_KEPT:.0%}")
+        further = [(1 - LEAST_KEPT, f"{perhaps} up to {most}")] * (limit < LEAST_KEPT)
+        steps = [believed, *further]
     mean = repeat_probability(inspection.others)
     return _shares(
-        [*steps, (1 - limit, f"{more} below {repeat_in_words(limit)}")],
+        [*steps, (1 - limit, more)],
         (palette.primary, palette.epistemic) if decides else (palette.muted, palette.muted),
-        [(1 - mean, f"this question: {repeat_in_words(mean)}")],
-        ("how likely it gives its answer again, told others", "1 - datum.value"),
+        [(1 - mean, f"this question: {change_in_words(mean)}")],
+        "doubt: how likely it says something else, told others",
         palette,
     )
 
@@ -161,28 +160,27 @@ def _shares(
     steps: Sequence[tuple[float, str]],
     sides: tuple[str, str],
     marks: Sequence[tuple[float, str]],
-    title: tuple[str, str],
+    title: str,
     palette: Palette,
 ) -> FilledShape:
     """Marks on a scale from 0 to 1, the first of them the diamond, and their names beneath.
 
-    The last of the steps parts the `sides`, two colours. `title`: of the axis, and what a place
-    on it is.
+    The last of the steps parts the `sides`, two colours.
     """
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
     border = steps[-1][0]
     rows["zones"] = [_zone(0.0, border, sides[0]), _zone(border, 1.0, sides[1])]
+    if steps[0][1].startswith(_BELIEVE):
+        rows["zones"].append(_zone(0.0, steps[1][0], sides[0]))
     _climb(rows, steps, border, palette)
     for i, (at, name) in enumerate(marks):
         words = _text(
             0.0, _NAMES + 19 * i, one_line(name, _LONGEST), palette.quiet if i else palette.text
         )
         rows["right"].append(words)
-        if math.isfinite(at):
-            rows["others" if i else "this"].append(words | {"x": at, "y": 14})
-    of_axis, value = title
+        rows["others" if i else "this"].append(words | {"x": at, "y": 14})
     height = _NAMES - 7 + 19 * len(marks)
-    scale = _scale_of_doubt(height, len(steps), of_axis, palette, f"format({value}, '.0%')")
+    scale = _scale_of_doubt(height, len(steps), title, palette, "format(datum.value, '.0%')")
     return FilledShape(scale, rows, {"lowest": 0.0, "widest": 1.0})
 
 

@@ -9,8 +9,8 @@ from core.studies.inspection.verdict import LARGEST_ERROR
 
 #: The key of the verdicts: of each word, when it is said, the same wherever one asks.
 KEY: Final[dict[str, str]] = {
-    "✓ Believe it": "The doubt is at most 1/10 of the most possible (ln m for m answers); a single "
-    "answer is kept at least 50% of the time, told others. It has a promise of its own.",
+    "✓ Believe it": "The doubt is at most 1/10 of the most possible (ln m for m answers); of a "
+    "single answer, at most 50%. It has a promise of its own.",
     "≈ Perhaps": "The doubt is below the limit λ, but larger; or even a model that only repeats "
     f"what it is told stays below it; or more than {LARGEST_ERROR:.0%} may be wrong. The promise "
     "is of all that is served.",
@@ -22,8 +22,8 @@ KEY: Final[dict[str, str]] = {
 VERDICTS: Final = "  \n".join([f"**{word}**: {when}" for word, when in KEY.items()])
 
 OF_ONE_ANSWER: Final = (
-    "A single answer has no doubt while it is given again half the time, told others, and −ln of "
-    "that share below."
+    "The doubt of a single answer is how likely the model says something else, told others. In "
+    "nats it is 0 up to 50%, and −ln of the rest above."
 )
 
 # In alphabetical order, which the glossary keeps.
@@ -95,9 +95,9 @@ TERMS: Final[dict[str, str]] = {
     "answers leave it low. Symbol M.I.",
     "Nat": "The unit of information with natural logarithms: ln 2 = 0.69 nats is one yes-or-no "
     "question.",
-    "Nearness": "How similar a question is to one that the embedded model was taught: how much of "
-    "the taught name and of its wording is in it, rare words counting most. It is near from "
-    f"{NEAR:.0%} on, if the likeliest taught one, the diamond, lacks no word on which the answer "
+    "Nearness": "How far a question is from one that the embedded model was taught: how much of "
+    "the taught name and of its wording it lacks, rare words counting most. It is near up to "
+    f"{1 - NEAR:.0%}, if the likeliest taught one, the diamond, lacks no word on which the answer "
     "depends. Where none is near, the answer is withheld, whatever its doubt.",
     "Normalised conditional probability": "The probability of one answer divided by that of two "
     "together, from 0 to 1, after the prompt repeats one of them t times. Below one half, the "

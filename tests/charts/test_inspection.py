@@ -239,10 +239,10 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
 @pytest.mark.parametrize(
     ("question", "first"),
     [
-        ("What is the capital of Zorvania?", "25%: What US state capitals do you know?"),
-        ("Who was the king of the United States?", "65%, but lacks “king”: Who was the first"),
-        ("name a planet", "57%: Name a dwarf planet."),  # 57.6%; near is 58%
-        ("xyzzy", "No taught question is like it at all."),
+        ("What is the capital of Zorvania?", "75% away: What US state capitals do you know?"),
+        ("Who was the king of the United States?", "35% away, but lacks “king”: Who was the first"),
+        ("name a planet", "43% away: Name a dwarf planet."),  # 42.4%; near is 42%
+        ("xyzzy", "100%: no taught question is like it at all"),
     ],
 )
 def test_where_nothing_near_was_taught_the_nearest_is_drawn_and_no_doubt(question, first, embedded):
@@ -251,14 +251,16 @@ def test_where_nothing_near_was_taught_the_nearest_is_drawn_and_no_doubt(questio
     picture = document.decisive_picture(inspection, EXAMPLES)
     scale = picture.chart(*picture.data, LIGHT)
     check({"nearness": scale}, LIGHT)
-    assert placed(scale)["near from 58%"] == NEAR and "doubt" not in str(scale.rows)
+    assert placed(scale)[STAMPS[Headline.UNTAUGHT].label] == 1 - NEAR
+    assert "doubt" not in str(scale.rows)
     nearest = inspection.nearest_taught.nearest
     assert scale.rows["right"][0]["label"].startswith(first)
     marks = [*scale.rows["this"], *scale.rows["others"]]
-    others = sorted((offer.similarity for offer in nearest[1:]), reverse=True)
-    assert [row["x"] for row in marks] == [offer.similarity for offer in nearest[:1]] + others
-    assert all(f"{each.question}” {each.in_words}" in picture.alt for each in nearest)
-    assert first.partition(":")[0].rstrip(".") in picture.alt, "with what it lacks"
+    others = sorted(1 - offer.similarity for offer in nearest[1:])
+    first_at = [1 - offer.similarity for offer in nearest[:1]] or [1.0]
+    assert [row["x"] for row in marks] == first_at + others
+    assert all(f"{each.question}” {each.distance}" in picture.alt for each in nearest)
+    assert not nearest or first.partition(":")[0] in picture.alt, "with what it lacks"
     assert f"{inspection.compared_doubt:.3f} nats, decides" in idle_doubt(inspection)
     assert ("No taught question is like it" in picture.alt) == (not nearest)
 
@@ -286,12 +288,12 @@ def test_a_single_answer_that_nothing_certifies_has_no_limit(embedded):
     assert single.compared_doubt > single.information_threshold
     scale = document.doubt(single)
     steps = [row["label"] for row in scale.chart(*scale.data, LIGHT).rows["steps"]]
-    assert steps == [UNPROMISED.label, "more doubt below 50%"]
+    assert steps == [f"{UNPROMISED.label} up to 50%", "more doubt"]
 
 
-@pytest.mark.parametrize(("limit", "words"), [(0.3, "50%"), (0.9, "40.6%")])  # ln 2 lies between
+@pytest.mark.parametrize(("limit", "words"), [(0.3, "50%"), (0.9, "59.4%")])  # ln 2 lies between
 def test_a_single_answer_lies_where_it_is_kept_and_not_at_a_doubt_of_0(embedded, limit, words):
-    """Its bars say that it is kept in 91%, told one: a doubt of 0.000 beside them contradicts."""
+    """Its bars say something else in 9%, told one: a doubt of 0.000 beside them contradicts."""
     single = run(usual_request("What is the capital of France?", embedded.capabilities), embedded)
     rule = replace(single.verdict.rule, value=limit)
     picture = document.doubt(replace(single, verdict=replace(single.verdict, rule=rule)))
@@ -300,21 +302,22 @@ def test_a_single_answer_lies_where_it_is_kept_and_not_at_a_doubt_of_0(embedded,
     mean = sum(shares) / len(shares)
     (this,) = scale.rows["this"]
     assert this["x"] == pytest.approx(1 - mean) and not scale.rows["others"]
-    assert f"this question: {mean:.1%}" in placed(scale) and f"{mean:.1%} on average" in picture.alt
-    steps = {STAMPS[Headline.BELIEVE].label: 0}
+    change = f"{1 - mean:.1%}"
+    assert f"this question: {change}" in placed(scale) and f"{change} on average" in picture.alt
+    steps = {f"{STAMPS[Headline.BELIEVE].label} up to 50%": 0}
     if limit > math.log(2):  # told others, it may be kept in less than half and lie below λ
-        steps[f"{STAMPS[Headline.PERHAPS].label} below 50%"] = 0.5
+        steps[f"{STAMPS[Headline.PERHAPS].label} up to {words}"] = 0.5
     least = min(0.5, math.exp(-limit))
-    # Never rounded up: 40.6% are above exp(−0.9), and “below 41%”.
-    steps[f"{STAMPS[Headline.ABSTAIN].label} below {words}"] = pytest.approx(1 - least)
+    steps[STAMPS[Headline.ABSTAIN].label] = pytest.approx(1 - least)
     assert {row["label"]: row["x"] for row in scale.rows["steps"]} == steps
     assert [row["x"] for row in scale.rows["line"]] == [pytest.approx(1 - least)]
+    assert scale.rows["zones"][2]["end"] == pytest.approx(0.5), "darker as far as it is believed"
     check({"keeping": scale}, LIGHT)
     others = (("Lyon", 0.2),)
     scores, recording = single.scores, replace(single.recording, others=others)
     dropped = replace(single, recording=recording, verdict=decide(scores, 1.0, 1, rule, others))
     steps = charts.keeping(dropped, LIGHT).rows["steps"]
-    assert [row["label"] for row in steps][:1] == ["would be answered"]
+    assert [row["label"] for row in steps][:1] == [f"would be answered up to {words}"]
 
 
 def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():

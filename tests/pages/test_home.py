@@ -56,7 +56,7 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     assert [lane["prompt"].partition(" “")[0] for lane in drawn] == ["Told:"] * 4
     assert drawn[2]["why"] == "Las Vegas gives way, and is wrong"
     assert [lane["doubt"] for lane in drawn] == [  # nothing near the last was taught
-        *("kept 96.6% ≥ 50%", "doubt 0.03 ≤ limit 0.18", "doubt 0.63 ≥ limit 0.58"),
+        *("doubt 3.4% ≤ limit 50%", "doubt 0.03 ≤ limit 0.18", "doubt 0.63 ≥ limit 0.58"),
         "",
     ]
     assert [lane["stamp"]["when"] for lane in drawn] == [
@@ -77,9 +77,9 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
         (Headline.PERHAPS, 0.58051, 0.58092, None, "doubt 0.58051 < limit 0.58092"),
         (Headline.ABSTAIN, 0.5834, 0.5809, None, "doubt 0.583 ≥ limit 0.581"),
         (Headline.BELIEVE, 0.1771, 0.5809, None, "doubt 0.177 ≤ limit 0.179"),
-        (Headline.PERHAPS, 0.8, 0.9, 0.449, "kept 44.9% ≥ 40.6%"),  # exp(−0.9) = 0.4066
-        (Headline.ABSTAIN, 0.8, 0.6, 0.449, "kept 44.9% < 50%"),
-        (Headline.BELIEVE, 0.0, 0.9, 0.9, "kept 90% ≥ 50%"),
+        (Headline.PERHAPS, 0.8, 0.9, 0.449, "doubt 55.1% ≤ limit 59.4%"),  # 1 − exp(−0.9) = 0.5934
+        (Headline.ABSTAIN, 0.8, 0.6, 0.449, "doubt 55.1% > limit 50%"),
+        (Headline.BELIEVE, 0.0, 0.9, 0.9, "doubt 10% ≤ limit 50%"),
     ],
 )
 def test_a_lane_has_its_doubt_beside_the_limit_that_gave_its_word(

@@ -188,7 +188,7 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
     seen = run(usual_request("What is the capital of France?", embedded.capabilities), embedded)
     saved = outcome(seen)
     why = read_outcome(saved).why
-    assert "default policy" in saved and why == "kept 96.6% ≥ 50%"
+    assert "default policy" in saved and why == "doubt 3.4% ≤ limit 50%"
     limit = f"λ = {default_policy().threshold:.3f}"
     for older in (
         saved.replace(limit, "λ = 0.463"),
@@ -248,7 +248,7 @@ def test_the_scale_of_a_policy_that_nobody_checked_is_marked_as_a_file(embedded)
     for from_file, title in ((False, "Doubt"), (True, "Not verified: Doubt")):
         policy = replace(default_policy(), from_file=from_file)
         picture = doubt(run_again(seen.recording, policy=policy))
-        assert picture.title == title and "“Believe it” takes 50%" in picture.alt
+        assert picture.title == title and "“Believe it” up to 50%" in picture.alt
         assert picture.figure(LIGHT, "x" * 101).to_dict()["title"] == {
             "text": title,
             "subtitle": f"{'x' * 99}…",

@@ -28,7 +28,7 @@ from core.studies.inspection.verdict import (
     LEAST_KEPT,
     Decision,
     Headline,
-    repeat_in_words,
+    change_in_words,
     repeat_probability,
 )
 from core.uncertainty.scores import SCORES
@@ -96,16 +96,16 @@ def _below(inspection: Inspection, untaught: bool) -> Sequence[str]:
 def decisive_picture(
     inspection: Inspection, references: Sequence[tuple[str, float]] = ()
 ) -> Picture:
-    """Return the scale of doubt or, where nothing near was taught, how near the nearest is."""
+    """Return the scale of doubt or, where nothing near was taught, how far the nearest is."""
     taught = inspection.nearest_taught
     if taught is None or not inspection.conceals:
         return doubt(inspection, references)
-    near = f"a question is near from {NEAR:.0%} on"
-    each = [f"“{one.question}” {one.in_words}" for one in taught.nearest]
-    alt = f"The nearest taught questions, and how similar they are: {'; '.join(each)}; {near}."
+    near = f"a question is near up to {1 - NEAR:.0%}"
+    each = [f"“{one.question}” {one.distance}" for one in taught.nearest]
+    alt = f"The nearest taught questions, and how far they are: {'; '.join(each)}; {near}."
     if not each:
         alt = f"No taught question is like it at all; {near}."
-    return Picture("How near it is to what was taught", alt, charts.nearness, (taught,))
+    return Picture("How far from what it was taught", alt, charts.nearness, (taught,))
 
 
 def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) -> Picture:
@@ -134,13 +134,13 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
 
 
 def _keeping(inspection: Inspection) -> Picture:
-    """Return how likely a single answer is given again, told others."""
+    """Return how likely a single answer is not given again, told others."""
     others, mark = inspection.others, words.mark(inspection.verdict.rule)
-    each = [f"“{display(text)}” {repeat_in_words(share)}" for text, share in others]
-    mean = repeat_in_words(repeat_probability(others))
-    alt = f"How likely it gives its answer again, told {list_of(each)}: {mean} on average."
+    each = [f"“{display(text)}” {change_in_words(share)}" for text, share in others]
+    mean = change_in_words(repeat_probability(others))
+    alt = f"How likely it says something else, told {list_of(each)}: {mean} on average."
     if inspection.belief_limit is not None:
-        alt += f" “{words.STAMPS[Headline.BELIEVE].words}” takes {LEAST_KEPT:.0%}."
+        alt += f" “{words.STAMPS[Headline.BELIEVE].words}” up to {1 - LEAST_KEPT:.0%}."
     return Picture(f"{mark}Doubt", alt, charts.keeping, (inspection,))
 
 

@@ -332,7 +332,7 @@ def about_training(taught: TaughtPosition | None) -> list[str]:
     if taught is None or taught.recognised:
         return []
     listed = taught.nearest if taught.outside else taught.offers
-    offers = [f"  {offer.question} (similarity {offer.in_words})" for offer in listed]
+    offers = [f"  {offer.question} ({offer.distance})" for offer in listed]
     return [untaught_words(taught), *([introduction(taught), *offers] if offers else [])]
 
 

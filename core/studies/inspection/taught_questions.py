@@ -27,10 +27,10 @@ class Offer:
     lacks: tuple[str, ...] = ()  # words of what was asked on which the answer depends
 
     @property
-    def in_words(self) -> str:
-        """How similar it is, not rounded up; and what keeps it from being near for all that."""
+    def distance(self) -> str:
+        """How far it is, no less than it is; and what keeps it from being near for all that."""
         lacks = f", but lacks “{'”, “'.join(self.lacks)}”" if self.lacks else ""
-        return f"{no_more(100 * self.similarity, 0)}%{lacks}"
+        return f"{100 - int(no_more(100 * self.similarity, 0))}% away{lacks}"
 
 
 @dataclass(frozen=True)

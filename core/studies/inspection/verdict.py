@@ -301,7 +301,7 @@ class _About:
             parts = self._parts(doubt) if name == WEIGHTED else ""
             return Decision.ABSTAIN, f"{why}{parts}{close}", f"{measured}, {at_least}.", False
         if name == SCORE and surprise(self.others) >= limit:
-            why = f"{_repeats(self.others, 'only')}, so it does not know.{close}"
+            why = f"{_repeats(self.others)}, so it does not know.{close}"
             turned = _display(name, surprise(self.others))
             return Decision.ABSTAIN, why, f"The doubt is {turned} (−ln p), {at_least}.", False
         held_back = self._objection(rule)
@@ -391,7 +391,7 @@ class _About:
         if self.clusters == 1:
             if not self.others:
                 return "The model gives a single answer, and was told no other"
-            return _repeats(self.others, "still")
+            return _repeats(self.others)
         if not self._keeps():
             return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
@@ -420,23 +420,22 @@ def _is_close(doubt: float, limit: float) -> bool:
     return math.isfinite(limit) and abs(doubt - limit) <= 0.1 * abs(limit)
 
 
-def _repeats(others: Others, how: str) -> str:
-    """Say what else the model was told, and how likely it then is to give its own answer."""
+def _repeats(others: Others) -> str:
+    """Say what else the model was told, and how likely it then says something else."""
     names = list_of([f"“{one_line(text)}”" for text, _ in others], "or", most=len(others))
     mean, (other, least) = repeat_probability(others), min(others, key=lambda pair: pair[1])
-    share = repeat_in_words(mean)
-    sentence = f"Told {names}, the model is {how} {share} likely to give its own answer again"
+    sentence = f"Told {names}, the model says something else {change_in_words(mean)} of the time"
     if len(others) == 1:
         return sentence
     worst = (
-        f", told “{one_line(other)}” {repeat_in_words(least)}" if least < LEAST_KEPT <= mean else ""
+        f", told “{one_line(other)}” {change_in_words(least)}" if least < LEAST_KEPT <= mean else ""
     )
     return f"{sentence} on average{worst}"
 
 
-def repeat_in_words(share: float) -> str:
-    """Return a share as no more than it is."""
-    return f"{math.floor(1000 * share) / 10:.3g}%" if share >= 0.01 else "less than 1%"
+def change_in_words(share: float) -> str:
+    """Return how likely another answer is, no less than it is, where its own has that `share`."""
+    return f"{(1000 - math.floor(1000 * share)) / 10:.3g}%" if share >= 0.01 else "more than 99%"
 
 
 def beside_limit(
@@ -444,12 +443,12 @@ def beside_limit(
 ) -> str:
     """Return a doubt beside the limit that gave its word: λ or, where it is believed, `belief`.
 
-    `share`: how likely a single answer is given again, which is said in its place.
+    `share`: how likely a single answer is given again; its doubt is how likely another one is.
     """
     if share is not None:
         least = LEAST_KEPT if belief is not None else least_share(limit)
-        sign = "≥" if share >= least else "<"
-        return f"kept {repeat_in_words(share)} {sign} {repeat_in_words(least)}"
+        sign = "≤" if share >= least else ">"
+        return f"doubt {change_in_words(share)} {sign} limit {change_in_words(least)}"
     sign = "≤" if belief is not None else "≥" if doubt >= limit else "<"
     border = limit if belief is None else belief
     digits = digits_apart(doubt, border, least=2)

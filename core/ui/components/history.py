@@ -28,7 +28,7 @@ TIMES: Final = "asked {} times"
 FOLDERS: Final = re.compile(r"^gguf:.*[/\\]")  # of a file on this machine: nobody else has them
 NOT_SAVED: Final = "open it to see why"  # of what earlier versions saved
 #: What gave “Believe it”, which the doubt stands beside; then what else is to be said.
-_OF_BELIEF: Final = re.compile(rf"(?:{BELIEF} \d+\.\d+|(?P<kept>kept [^;]+))(?:; )?")
+_OF_BELIEF: Final = re.compile(rf"(?:{BELIEF} \d+\.\d+|(?P<share>(?:doubt|kept) [^;]+))(?:; )?")
 UNTAUGHT: Final = STAMPS[Headline.UNTAUGHT].reason  # in place of an answer
 #: Of each kind its name, and the icon that its page has in the navigation.
 KINDS: Final = {
@@ -70,7 +70,8 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
     reason = came.came if came.came == UNTAUGHT else ""
     beside, why = _beside_limit(came, is_withheld), came.why
     if came.stamp is STAMPS[Headline.BELIEVE] and (match := _OF_BELIEF.match(why)):
-        why, beside = why[match.end() :], match["kept"] or beside
+        why, share = why[match.end() :], match["share"] or beside
+        beside = share.replace("doubt ", "").replace("limit ", "")
     if is_usual and came.stamp is STAMPS[Headline.PERHAPS]:
         reason = NOT_SAVED
     return {

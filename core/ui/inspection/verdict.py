@@ -76,14 +76,13 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
 
 
 def _decisive(inspection: Inspection) -> None:
-    """Draw what decided: the doubt or, where nothing near was taught, how near the nearest is."""
+    """Draw what decided: the doubt or, where nothing near was taught, how far the nearest is."""
     references = _others(inspection) if _comparable(inspection) else ()
     if inspection.conceals:
-        st.markdown("**How near**", help=f"{TERMS['Nearness']}\n\n{VERDICTS}")
-    elif inspection.has_repeats:
-        st.markdown("**How firmly it keeps it**", help=f"{OF_ONE_ANSWER}\n\n{VERDICTS}")
+        title, what = "How far from what it was taught", TERMS["Nearness"]
     else:
-        st.markdown("**How much doubt**", help=f"{TERMS['Doubt']}\n\n{VERDICTS}")
+        title, what = "How much doubt", OF_ONE_ANSWER if inspection.has_repeats else TERMS["Doubt"]
+    st.markdown(f"**{title}**", help=f"{what}\n\n{VERDICTS}")
     figures.show(reports.decisive_picture(inspection, references), "doubt")
 
 
@@ -237,7 +236,7 @@ def _beside_what_was_taught(taught: TaughtPosition) -> None:
         st.text(introduction(taught))
     for number, offer in enumerate(taught.offers):
         with st.container(horizontal=True, vertical_alignment="center", key=f"offer_{number:d}"):
-            shown = f" (similarity {offer.in_words})" * (not taught.outside)  # else beside it
+            shown = f" ({offer.distance})" * (not taught.outside)  # else beside it
             st.text(f"{offer.question}{shown}", width="content")
             st.button(
                 "Ask this",

@@ -45,7 +45,7 @@ def test_a_question_is_recognised_near_or_neither():
     assert best.question == RECOGNISED and about_training(found)[0].startswith(
         "The model was not taught"
     )
-    offered = f"  {RECOGNISED} (similarity {best.in_words})"
+    offered = f"  {RECOGNISED} ({best.distance})"
     assert about_training(found)[1:3] == ["Did you mean:", offered]
     found = taught_position(HELD_OUT, WORLD_OF)
     assert grading.find(HELD_OUT) and found.near and not found.recognised

@@ -259,7 +259,7 @@ MADRID, ROME = ("Madrid", 0.2), ("Rome", 0.4)
 def test_a_single_answer_is_held_against_what_the_model_says_when_told_others():
     verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (MADRID, ROME))
     assert verdict.decision is Decision.ABSTAIN
-    assert "Told “Madrid” or “Rome”, the model is only 30% likely to give its own" in verdict.why
+    assert "Told “Madrid” or “Rome”, the model says something else 70% of the time" in verdict.why
     assert verdict.measured == "The doubt is 1.204 nats (−ln p), at least λ = 0.300 nats."
     assert doubt_of(
         scored(0.0), "mutual_information", 0.9, 1, THRESHOLD.least_mass, (MADRID, ROME)
@@ -269,12 +269,12 @@ def test_a_single_answer_is_held_against_what_the_model_says_when_told_others():
 def test_a_model_that_keeps_to_its_single_answer_is_believed_and_what_was_told_is_named():
     verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (("Madrid", 0.9), ("Rome", 0.4)))
     assert verdict.decision is Decision.ANSWER
-    assert "Told “Madrid” or “Rome”, the model is still 65% likely" in verdict.reason
-    assert "own answer again on average, told “Rome” 40%." in verdict.reason
+    assert "Told “Madrid” or “Rome”, the model says something else 35%" in verdict.reason
+    assert "of the time on average, told “Rome” 60%." in verdict.reason
     verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (("Madrid", 0.9), ("Rome", 0.5)))
-    assert "own answer again on average." in verdict.reason
+    assert "of the time on average." in verdict.reason
     verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (("Madrid", 0.9),))
-    assert "90% likely to give its own answer again." in verdict.reason
+    assert "something else 10% of the time." in verdict.reason
 
 
 def test_where_no_other_answer_was_told_the_verdict_says_so():
