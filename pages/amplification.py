@@ -11,6 +11,13 @@ from core.ui.amplification.saving import saved_curves
 from core.ui.header import page_header
 from core.ui.messages import problem
 
+#: Tabs, by what earlier versions called them in addresses.
+RENAMED = {
+    "The embedded world": "Embedded world",
+    "The paper’s questions": "The paper’s",
+    "The mechanism": "Mechanism",
+}
+
 
 def page() -> None:
     """Draw the page: one curve typed by hand, the world by exposure, the paper's, the mechanism.
@@ -19,16 +26,16 @@ def page() -> None:
     """
     page_header(
         "What does repeating an answer do?",
-        "Told another answer, **what is known stands, what is half known gives way.**",
+        "Told another answer, **what is known by heart stands, the half known gives way.**",
         decides=False,
     )
     if result := saved_result.open_result("amplification"):
         saved_curves(result)
         return
+    if (before := st.query_params.get("tab")) in RENAMED:
+        st.query_params["tab"] = RENAMED[before]
     curve, by_band, published, why = st.tabs(
-        ["Your question", "The embedded world", "The paper’s questions", "The mechanism"],
-        key="tab",
-        bind="query-params",
+        ["Your question", *RENAMED.values()], key="tab", bind="query-params"
     )
     for tab, draw in (
         (curve, your_question),

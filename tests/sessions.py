@@ -136,7 +136,7 @@ def keys(app):
 def policy_badges(app):
     """What the page says that the policy in use promises."""
     labels = [each.proto.popover for each in app.get("popover")]
-    return [each.label for each in labels if each.icon == ":material/policy:"]
+    return [each.label for each in labels if "policy_badge" in each.id]
 
 
 def of_key(elements, beginning):

@@ -83,15 +83,15 @@ def doubt_scale(
         name = f"this question: {_number(value, digits(inspection))}"
         least = span / 40  # what the sign at its end leaves in sight
         if solid - lowest > least:
-            rows["solid"] = [{"x": lowest, "end": solid, "y": 8, "low": 20}]
+            rows["solid"] = [{"x": lowest, "end": solid, "y": 11, "low": 17}]
         if seen - solid > least:
-            rows["hollow"] = [{"x": solid, "end": seen, "y": 8, "low": 20}]
+            rows["hollow"] = [{"x": solid, "end": seen, "y": 11, "low": 17}]
         rows["this"] = [{"x": seen, "y": 14}]
         rows["left" if seen - lowest > 0.4 * span else "right"].append(
             _text(seen, _NAMES, name, palette.text)
         )
         if rows["solid"]:
-            words = f"solid: at least {no_more(certified)}"
+            words = f"solid: certainly at least {no_more(certified)}"
             rows["right"].append(_text(lowest, _NAMES + 17, words, palette.text))
     elif too_little:
         words = "this question: too little was seen to say"

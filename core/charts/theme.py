@@ -59,6 +59,7 @@ class Palette:
     #: From which share of a sequential scale, and of either side of a diverging one, that text is
     #: read better than the usual one.
     high: tuple[float, float]
+    takes: str  # what takes from M.I., as in `matrices.css`: a neutral, no answer's colour
     #: The same of `contributions`, whose two sides are not equally dark.
     high_contributions: tuple[float, float]
     zone: float  # how opaque the field of a decision is behind what stands on it, in [0, 1]
@@ -77,7 +78,7 @@ class Palette:
     @property
     def contributions(self) -> tuple[str, str, str]:
         """Colours of what takes from M.I., of 0, and of what adds to it: what repeats is ink."""
-        return self.primary, self.diverging[1], self.ink
+        return self.takes, self.diverging[1], self.ink
 
 
 LIGHT = Palette(
@@ -92,7 +93,8 @@ LIGHT = Palette(
     diverging=("#0072B2", "#F2F1EC", "#D55E00"),
     on_high="#FFFFFF",
     high=(0.7, 1.0),
-    high_contributions=(0.8, 0.62),
+    takes="#B9AD95",
+    high_contributions=(1.0, 0.62),
     zone=0.14,
     categories=(
         *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
@@ -111,7 +113,8 @@ DARK = Palette(
     diverging=("#56B4E9", "#1B252E", "#F08A45"),
     on_high="#11181F",
     high=(0.55, 0.6),
-    high_contributions=(0.58, 0.49),
+    takes="#9C9078",
+    high_contributions=(0.7, 0.49),
     zone=0.2,
     categories=(
         *("#56B4E9", "#F08A45", "#2FBF93", "#E29BC4"),

@@ -48,7 +48,7 @@ MOST_BUDGET = 1_000_000
 def picker() -> None:
     """Say which model answers, and let the person choose another."""
     label = OPENING if model_opening.name_to_open() else BACK_ENDS[_kind(name_in_use())].button
-    st.button(label, icon=":material/smart_toy:", key="picker", on_click=show, args=(True,))
+    st.button(label, key="picker", on_click=show, args=(True,))
     if st.session_state.get(OPEN):
         _choice()
 

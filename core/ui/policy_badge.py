@@ -53,12 +53,14 @@ def badge(*, fits: bool = True) -> None:
         target, sure = 100 * policy.target_error, min(100 * policy.confidence, 99.9999)
         overall = "" if policy.caution == "" else " overall"  # also where nobody knows of groups
         label = f"≤ {target:.6g}% wrong{overall}, {sure:.6g}% sure"
+        if belief := belief_of(policy):  # “Perhaps” has no such promise
+            label = f"“Believe it”: ≤ {100 * belief.target_error:.6g}% wrong *· {sure:.6g}% sure*"
     elif policy.method == "crc":
         label = f"≤ {100 * policy.target_error:.6g}% answered and wrong on average"
     else:
         label = "The policy promises nothing"
     key = f"policy_badge_{fits:d}"
-    opened = st.popover(label, key=key, icon=":material/policy:", on_change="rerun")
+    opened = st.popover(label, key=key, on_change="rerun")
     if opened.open:
         with opened:
             _about(policy, fits=fits)

@@ -29,7 +29,10 @@ _OF_FILE: Final = '"from_file": true'
 
 
 def open_result(kind: str) -> Result | None:
-    """Return the kept result that the address names, with a word about it on the page."""
+    """Return the kept result that the address names, with a word about it on the page.
+
+    Where it is not there, the page ends with a sentence and the way on.
+    """
     id = st.query_params.get(SAVED)
     if not id:
         return None
@@ -39,8 +42,8 @@ def open_result(kind: str) -> Result | None:
             raise StoreError(f"This link is to a saved {result.kind}; open it from History.")
     except StoreError as error:
         problem(str(error))  # it stays, however often the page is drawn meanwhile
-        st.button("Close", key="close_notice", on_click=leave)
-        return None
+        st.button("Go on without it", key="close_notice", on_click=leave)
+        st.stop()  # beneath that sentence, another question would pass for its result
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="kept_one"):
         st.badge("Saved result", icon=":material/history:", color="blue")
         model = FOLDERS.sub("gguf:", result.model)

@@ -101,7 +101,7 @@ def test_back_goes_from_curve_to_curve_and_from_tab_to_tab(address, open_page):
     page.get_by_role("button", name="Many answers").click()
     expect(question_of(page)).to_have_value(second := CASES["Many answers"].query)
     at_rest(page)
-    page.get_by_role("tab", name="The mechanism").click()
+    page.get_by_role("tab", name="Mechanism").click()
     expect(question_of(page)).to_have_count(0)
     at_rest(page)
     page.go_back()

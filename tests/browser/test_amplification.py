@@ -29,12 +29,7 @@ pytestmark = pytest.mark.browser
 
 CURVES, PROBABILITIES = range(2)  # the pictures of a question, from the left
 FIRST, MANY = (EXAMPLES[name] for name in ("Half known", "Many answers"))
-OWN, PUBLISHED, WORLD, WHY = (
-    "Your question",
-    "The paper’s questions",
-    "The embedded world",
-    "The mechanism",
-)
+OWN, PUBLISHED, WORLD, WHY = ("Your question", "The paper’s", "Embedded world", "Mechanism")
 BEHIND = "Everything behind it"
 IMAGE, FORMULA = "![x](http://192.0.2.1/x.png)", '=HYPERLINK("http://192.0.2.1")'
 HOSTILE = Case(

@@ -27,7 +27,7 @@ def bar(page, at):
 
 def all_drawn(page):
     expect(page.locator(".lane")).to_have_count(len(PREPARED))
-    expect(page.get_by_role("radio", name="what it is told changes")).to_be_visible()
+    expect(page.get_by_role("radio", name="follows what it is told")).to_be_visible()
     at_rest(page)
 
 
@@ -110,7 +110,7 @@ def test_the_challenge_cannot_be_won_with_entropy_and_can_with_mutual_informatio
     page = open_page(address)
     all_drawn(page)
     threshold = page.get_by_role("slider", name="Answer below")
-    for measure, can_be_won in (("its answers differ", False), ("what it is told changes", True)):
+    for measure, can_be_won in (("its answers differ", False), ("follows what it is told", True)):
         page.get_by_role("radio", name=measure).check()
         threshold.focus()
         threshold.press("Home")

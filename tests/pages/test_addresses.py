@@ -11,9 +11,7 @@ from core.ui import addresses
 from tests.sessions import said, session
 
 ROOT = Path(__file__).parents[2]
-OWN, WORLD, MECHANISM = (
-    {"tab": tab} for tab in ("Your question", "The embedded world", "The mechanism")
-)
+OWN, WORLD, MECHANISM = ({"tab": tab} for tab in ("Your question", "Embedded world", "Mechanism"))
 BOUND: dict[str, list[list[Any]]] = {
     "inspection": [
         [

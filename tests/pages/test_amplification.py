@@ -40,12 +40,7 @@ from tests.sessions import keys, pictures, press, said, session, settled, table,
 
 FIELDS = ("query", "answer", "repeated")
 FIRST, KNOWN, MANY = (EXAMPLES[name] for name in ("Half known", "Known", "Many answers"))
-OWN, PUBLISHED, WORLD, WHY = (
-    "Your question",
-    "The paper’s questions",
-    "The embedded world",
-    "The mechanism",
-)
+OWN, PUBLISHED, WORLD, WHY = ("Your question", "The paper’s", "Embedded world", "Mechanism")
 SAME = 1e-3  # of what is shipped, which another machine has computed
 SHARE = "P(answer to test) of the two"  # a heading of the table of points
 

@@ -315,7 +315,7 @@ def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
         page.session_state["policy_badge_1"] = True
         assert said(page.run(), NOT_CHECKED)
         press(page, "stop_policy")
-        assert policy_badges(page)[0].startswith("≤ 5% wrong overall")
+        assert policy_badges(page)[0].startswith("“Believe it”: ≤ 2% wrong")
         taken = session("calibration", saved=id)
         press(taken, "use_kept")
         assert policy_badges(taken) == ["The policy is not verified"]
@@ -365,7 +365,9 @@ def test_a_link_that_leads_nowhere_gets_a_sentence_and_no_traceback(kind, name):
         (save(kind=other), f"This link is to a saved {other}"),
     ):
         page = session(name, saved=id)
-        assert said(page, sentence) and "leave_kept" not in keys(page)
+        assert said(page, sentence) and not {"leave_kept", "ask", "propose"} & {*keys(page)}
+        fields = {each.key for each in page.text_input}
+        assert not {"q", "query"} & fields and not page.get("file_uploader"), "nothing beneath"
         press(page, "close_notice")
         assert "saved" not in page.query_params and "close_notice" not in keys(page)
     for payload in ("{}", "not json"):

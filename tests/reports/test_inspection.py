@@ -233,6 +233,9 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
     if seen.doubt_decides:  # its doubt lies on the step of its stamp
         below = [row["label"] for row in steps if row["x"] <= seen.compared_doubt]
         assert below[-1].startswith(STAMPS[seen.headline].label)
+    checks = [each for each in beneath(seen) if each.startswith("Check a source")]
+    assert bool(checks) is (seen.headline is Headline.PERHAPS)
+    assert not checks or f"“{seen.verdict.answer}” or “" in checks[0], "which of two to look for"
     if seen.headline is Headline.PERHAPS:  # whatever its doubt, in the words of its stamp
         assert steps[0]["label"].startswith(f"{STAMPS[Headline.PERHAPS].label} below limit λ")
         at = {row["label"]: row["x"] for row in steps}

@@ -26,7 +26,7 @@ from core.charts.theme import (
 )
 from core.codec import one_line
 from core.studies.amplification.curve import Amplification, Case, Point
-from core.studies.amplification.fate import ALIVE, Fate, fate, last_fate, quartiles
+from core.studies.amplification.fate import ALIVE, Fate, fate, fates_at, last_fate, quartiles
 
 SCALES = ("linear", "log")
 MOST_CURVES = 7  # on one page
@@ -56,6 +56,7 @@ MEANINGS = {
     Fate.ALIVE: "both alive: ends between",
     Fate.GIVES_WAY: f"gives way: ends below {ALIVE[0]:.0%}",
 }
+NOT_SURE = "not sure"
 # A telephone has no room for where that is.
 ON_A_PHONE = alt.ExprRef("width < 450 ? split(datum.is, ':')[0] : datum.is")
 VALUES = (0, ALIVE[0], 0.5, ALIVE[1], 1)  # of an axis of shares
@@ -138,10 +139,7 @@ def curves(
     own = base.transform_filter(alt.FieldEqualPredicate(field="place", equal=0))
     middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most(every)], "y": [0.5]}))
     half = middle.mark_rule(color=palette.muted, strokeDash=[2, 4])
-    layers = [
-        *_fates(every, x, palette, named=True),
-        half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q")),
-    ]
+    layers = [*_fates(every, x, palette), half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q"))]
     if data["lower"].notna().any():
         area = own.mark_area(opacity=0.18)
         layers.append(area.encode(y=alt.Y("lower:Q"), y2=alt.Y2("upper:Q"), color=colour))
@@ -171,13 +169,16 @@ def curves(
 
 
 def _end(curve: Amplification, number: int, captions: bool) -> str:
-    """Return the name of a line: its number in the page's list, and its answer.
+    """Return the name of a line: its number in the page's list, its answer, and what becomes of it.
 
     A figure by itself has no such list: with `captions`, it names what another answers, too.
     """
     answer = one_line(f"{number}. {curve.case.answer}" if number else curve.case.answer, LINE)
-    alone = captions and number > 1
-    return f"{answer}\n{one_line(curve.case.query, 2 * LINE)}" if alone else answer
+    is_sure = curve.informative and len(fates_at(curve.informative[-1])) == 1
+    lines = [answer, MEANINGS[last_fate(curve)].split(":")[0] if is_sure else NOT_SURE]
+    if captions and number > 1:
+        lines.append(one_line(curve.case.query, 2 * LINE))
+    return "\n".join(lines)
 
 
 def probabilities(curve: Amplification, scale: str, palette: Palette) -> Chart:

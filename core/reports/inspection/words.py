@@ -62,6 +62,7 @@ _DECIDED: Final = (
 )
 EARLIER: Final = "by an earlier rule"
 AFTERWARDS: Final = "Afterwards, unseen by the verdict:"  # what is true, where it is known
+LONGEST_CHOICE: Final = 80  # characters of two answers, between which one is to choose
 LABELS: Final = 200  # enough for 5% at a first look, if a third of them are answered, and rightly
 OTHER_WEIGHTS: Final = "How often training showed this is not known: other weights than those here."
 AFTER_QUICK: Final = (
@@ -311,8 +312,8 @@ def reasons(inspection: Inspection, *, quotes: bool, measured: bool = True) -> t
     why = None
     if quotes or (abstains and measured):
         why = verdict.reason if measured and (quotes or not idle) else verdict.why
-    others = caveat(inspection), cut_at_limit(inspection), *inspection.recording.notes
-    return tuple(filter(None, (first, why, idle, *others)))
+    others = caveat(inspection), check(inspection), cut_at_limit(inspection)
+    return tuple(filter(None, (first, why, idle, *others, *inspection.recording.notes)))
 
 
 def cut_at_limit(inspection: Inspection) -> str | None:
@@ -418,6 +419,17 @@ def caveat(inspection: Inspection) -> str | None:
         what = "a doubt" if rule.score == SCORE else "an M.I."
         return f"“Believe it” takes {what} of at most {tenth}."
     return "To believe it, what it is told would have to change less of what it says."
+
+
+def check(inspection: Inspection) -> str | None:
+    """Return what to do with a “Perhaps”: which answers a source has to tell apart."""
+    if inspection.headline is not Headline.PERHAPS:
+        return None
+    answer = inspection.verdict.answer
+    others = [cluster.text for cluster in inspection.clusters if cluster.text != answer]
+    both = f"“{display(answer)}” or “{display(others[0])}”" if others else ""
+    which = f": is it {both}?" if 0 < len(both) <= LONGEST_CHOICE else "."
+    return f"Check a source before you rely on it{which}"
 
 
 def mark(rule: DecisionRule | None) -> str:

@@ -12,6 +12,7 @@ from core.reports.amplification.words import (
     course,
     meaning,
     remarks,
+    repetitions,
     to_json,
     truth,
     verdict,
@@ -27,7 +28,7 @@ from core.ui.folds import fold
 from core.ui.glossary import TERMS
 from core.ui.model import name_in_use
 
-HEADINGS = ("Question", "Answer to test", "Repeated answer", "In the end")
+HEADINGS = ("Question", "Answer to test", "Repeated answer")
 
 
 def answer(curve: Amplification) -> None:
@@ -64,7 +65,7 @@ def list_curves(
     """
     with st.container(key="curve_rows", gap=None):
         with st.container(key="curve_head"):
-            for heading in HEADINGS:
+            for heading in (*HEADINGS, f"After {repetitions(_last(amplifications))}"):
                 st.caption(heading)
         for i, one in enumerate(amplifications):
             look = last_fate(one).name.lower()
@@ -75,6 +76,10 @@ def list_curves(
                 st.text(course(one))
                 if not saved:
                     _change(i, one, case)
+
+
+def _last(amplifications: list[Amplification]) -> int:
+    return max(one.points[-1].repetitions for one in amplifications)
 
 
 def _change(i: int, one: Amplification, case: Case | None) -> None:

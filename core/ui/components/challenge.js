@@ -4,7 +4,7 @@ const FEW = 15; // movements
 
 function draw(root, { cases, measures, widest, words }) {
   let measure = root.dataset.measure ?? measures[0].key;
-  const fieldset = element("fieldset", { class: "measures" }, element("legend", {}, words.measure));
+  const fieldset = element("fieldset", { class: "choice" }, element("legend", {}, words.measure));
   for (const { key, title } of measures) {
     const input = element("input", { type: "radio", name: "measure", value: key });
     input.checked = key === measure;

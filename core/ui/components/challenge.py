@@ -10,10 +10,10 @@ mount = register("challenge")
 
 #: The measures in plain words; their names and their unit stand in the help of the heading.
 PLAIN: Final = dict(
-    zip(MEASURES, ("its answers differ", "what it is told changes what it says"), strict=True)
+    zip(MEASURES, ("usual: its answers differ", "ours: it follows what it is told"), strict=True)
 )
 WORDS: Final = {
-    "measure": "Measure doubt, in nats, by how much",
+    "measure": "Doubt",
     "threshold": "Answer below",
     "unit": "nats",
     "answers": "answers, and is",

@@ -3,7 +3,7 @@
 const NUMBERED = 7; // answers, for which numbers fit into the cells
 const LABELLED = 24; // answers, for which rows and columns can be named
 const LONGEST = 60; // letters above a column, on three lines
-const CELL = 44, LARGEST = 48, BESIDE = 36, SINGLE = 600; // pixels; for a mouse, all three may stand beside
+const CELL = 44, BESIDE = 36, SINGLE = 600; // pixels; for a mouse, all three may stand beside
 const LABEL = 9.5, SHORT_LABEL = 6, NARROW = 30; // letters
 const SUM = 2.8, GAP = 1.5; // letters, as in the style sheet
 
@@ -42,7 +42,7 @@ function draw(root, { names, shares, shares_in_words, matrices, reach, prompts, 
     const letters = parseFloat(getComputedStyle(root).fontSize);
     const label = (width < NARROW * letters ? SHORT_LABEL : LABEL) * letters;
     const sum = summed ? SUM * letters : 0;
-    const beside = (width - label - 2 * sum - 2 * GAP * letters) / (3 * m);
+    const beside = (width - label - 3 * sum - 2 * GAP * letters) / (3 * m);
     const crowded = summed && beside < BESIDE && (width - label - sum) / m < CELL; // on a telephone
     const alone = (width - label - (crowded ? 0 : sum)) / m;
     root.classList.toggle("summed", summed && !crowded);
@@ -50,17 +50,16 @@ function draw(root, { names, shares, shares_in_words, matrices, reach, prompts, 
     root.classList.toggle("beside", beside >= BESIDE);
     root.classList.toggle("single", small ? width < SINGLE : beside < BESIDE);
     root.style.setProperty("--label", `${label}px`);
-    root.style.setProperty("--cell", `${Math.floor(Math.min(beside >= BESIDE ? beside : Math.max(alone, CELL), LARGEST))}px`);
+    root.style.setProperty("--cell", `${Math.floor(beside >= BESIDE ? Math.min(beside, CELL) : CELL)}px`);
   }
 
   function grid(key, title, values) {
     const made = element("div", { class: "grid", role: "grid", "aria-label": title });
     const total = (parts) => element("div", { class: "total", role: "gridcell" }, short(parts.reduce((sum, value) => sum + value, 0), key));
-    const sums = summed && key !== "product"; // whose sums are those of the joint
     if (labelled) {
       const head = element("div", { class: "line", role: "row" },
         element("div", { class: "before corner", role: "columnheader" }, `${words.pair} ↓`));
-      for (const name of [...names, ...(sums ? [words.sum] : [])]) {
+      for (const name of [...names, ...(summed ? [words.sum] : [])]) {
         const whole = name.length <= LONGEST ? name : `${name.slice(0, LONGEST)}…`;
         head.append(element("div", { class: "over", role: "columnheader", title: name }, element("span", {}, whole)));
       }
@@ -82,10 +81,10 @@ function draw(root, { names, shares, shares_in_words, matrices, reach, prompts, 
         ((cells[i] ??= [])[j] ??= {})[key] = cell;
         line.append(cell);
       });
-      if (sums) line.append(total(row));
+      if (summed) line.append(total(row));
       made.append(line);
     });
-    if (sums) {
+    if (summed) {
       const foot = element("div", { class: "line", role: "row" }, element("div", { class: "before corner", role: "rowheader" }, words.sum));
       for (let j = 0; j < m; j++) foot.append(total(values.map((row) => row[j])));
       foot.append(total(values.flat()));
@@ -120,7 +119,7 @@ function draw(root, { names, shares, shares_in_words, matrices, reach, prompts, 
   function paint(cell, key, value) {
     const part = Math.min(Math.abs(value) / reach[key], 1);
     const share = key === "contribution" ? Math.sqrt(part) : part; // as on the scale of doubt: small ones are seen
-    const ink = key !== "contribution" ? "var(--own)" : value > 0 ? "var(--told)" : "var(--own)";
+    const ink = key !== "contribution" ? "var(--own)" : value > 0 ? "var(--told)" : "var(--takes)";
     cell.style.setProperty("--ground", `color-mix(in srgb, ${ink} ${Math.round(100 * share)}%, var(--st-secondary-background-color))`);
   }
 

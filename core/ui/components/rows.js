@@ -6,7 +6,7 @@ const LEAST_LISTED = 0.01; // below a bar
 const restOf = ({ says }) => Math.max(0, 1 - says.reduce((sum, share) => sum + share, 0));
 
 function draw(root, { answers, rows, words }) {
-  const list = element("ol", { class: "rows" });
+  const list = element("ol", { class: rows.some(({ at }) => at !== null) ? "rows ended" : "rows" });
   const before = rows.find(({ told }) => told === null)?.in_words ?? [];
   const bars = [];
   for (const { told, at, says, in_words } of rows) {
@@ -16,7 +16,7 @@ function draw(root, { answers, rows, words }) {
     const bar = element("div", { class: "bar", role: "img" });
     const spoken = [];
     says.forEach((share, i) => {
-      if (share >= 0.0005) bar.append(part(answers[i], share, in_words[i], i, i === at && !ownAnswer, before[i]));
+      if (share >= 0.0005) bar.append(part(answers[i], share, in_words[i], i, i === at && !ownAnswer));
       if (share >= 0.005) spoken.push(`${answers[i]} ${in_words[i]}`);
     });
     if (rest >= 0.0005) bar.append(part(words.else, rest, in_words.at(-1), -1, false));
@@ -24,9 +24,11 @@ function draw(root, { answers, rows, words }) {
     const below = element("div", { class: "below", "aria-hidden": true });
     bars.push({ bar, below });
     bar.setAttribute("aria-label", `${label}, ${words.says}: ${spoken.join(", ")}.`);
+    // At the end, how likely it says what it was told: before, and then.
+    const end = told === null ? [words.share] : at === null ? [] : [`${before[at]} → `, element("b", {}, in_words[at])];
     list.append(
       element("li", { class: told === null ? "row nothing" : ownAnswer ? "row itself" : "row" },
-        element("div", { class: "name" }, label), bar, below),
+        element("div", { class: "name" }, label), bar, element("div", { class: "end", "aria-hidden": true }, ...end), below),
     );
   }
   root.append(list);
@@ -34,9 +36,9 @@ function draw(root, { answers, rows, words }) {
   const top = (each) => each.getBoundingClientRect().top;
   const isNamed = (part) => part.firstElementChild !== null && top(part.firstElementChild) <= top(part);
   const listUnnamed = () => bars.forEach(({ bar, below }) => {
-    const parts = [...bar.children].filter((each) => each.rank >= 0 && each.share >= LEAST_LISTED && !isNamed(each));
-    below.replaceChildren(...parts.map((each) =>
-      element("span", { class: each.classList.contains("told") ? "again-named" : "" }, each.title)));
+    const parts = [...bar.children].filter((each) =>
+      each.rank >= 0 && each.share >= LEAST_LISTED && !isNamed(each) && !each.classList.contains("told")); // that stands above
+    below.replaceChildren(...parts.map((each) => element("span", {}, each.title)));
   });
   new ResizeObserver(listUnnamed).observe(list);
   // What some row has no room to name: by its place, for tints of narrow parts look alike.
@@ -54,11 +56,10 @@ function draw(root, { answers, rows, words }) {
 
 const key = (name, kind) => element("span", {}, element("i", { class: kind }), name);
 
-function part(name, share, inWords, rank, isTold, before) {
+function part(name, share, inWords, rank, isTold) {
   const shade = shadeOf(rank);
   const kind = isTold ? "told" : rank < 0 ? "else" : shade === 100 ? "own dark" : "own";
-  const from = isTold && before !== undefined ? [element("b", {}, ` ${before} →`)] : [];
-  const label = element("span", {}, element("span", {}, name), ...from, ` ${inWords}`);
+  const label = element("span", {}, element("span", {}, name), ` ${inWords}`);
   const named = share >= LEAST_NAMED ? [label] : [];
   const made = element("div", { class: `part ${kind}`, title: `${name} ${inWords}` }, ...named);
   Object.assign(made, { share, rank });

@@ -15,6 +15,7 @@ WORDS: Final = {
     "else": "anything else",
     "order": "From left:",
     "again": "says again what it was told",
+    "share": "untold → told",
     "itself": "its answer when told nothing",
 }
 

@@ -23,8 +23,8 @@ def matrices(inspection: Inspection) -> None:
         help=TERMS["Mutual information"],
     )
     st.caption(
-        "Rows: the answer it was told; columns: what it says next. Shares leave out “anything "
-        "else”. Grey adds to M.I., blue takes from it. Choose a cell to see its prompt."
+        "Row: what it was told; column: what it says next, “anything else” left out. Where joint "
+        "and product differ, what it was told changed it. Choose a cell to see its prompt."
     )
     component.matrices(inspection, MOST_IN_SIGHT, key="matrices")
     if note := charts.matrix_note(inspection, MOST_IN_SIGHT):

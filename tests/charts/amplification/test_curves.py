@@ -175,18 +175,17 @@ def test_lines_are_named_at_their_ends_and_no_name_covers_another():
     assert second - first >= (high - low) * ends_of.APART / charts.HEIGHT - 1e-9
 
 
-def test_a_name_that_is_free_stands_where_its_line_ends():
+def test_a_name_and_what_becomes_of_it_stand_where_its_line_ends():
     rows = rows_of(charts.curves(TURNS, "log", LIGHT), "label")
     assert [(row["label"], row["share"]) for row in rows] == [
-        ("Paris", TURNS.points[-1].normalised_probability)
+        ("Paris\ngives way", pytest.approx(TURNS.points[-1].normalised_probability, abs=0.03))
     ]
     listed = rows_of(charts.curves(TURNS, "log", LIGHT, beside=[EVERY]), "label")
-    assert {row["label"] for row in listed} == {"1. Paris", "2. Paris"}  # as the list below names
+    assert {row["label"] for row in listed} == {"1. Paris\ngives way", "2. Paris\nboth alive"}
     several = rows_of(charts.curves(TURNS, "log", LIGHT, beside=[EVERY], captions=True), "label")
-    names = dict(row["label"].split("\n", 1) for row in several if "\n" in row["label"])
-    assert {row["label"] for row in several if "\n" not in row["label"]} == {"1. Paris"}
-    assert {name: query.replace("\n", " ") for name, query in names.items()} == {
-        "2. Paris": EVERY.case.query
+    assert {row["label"].replace("\n", " ") for row in several} == {
+        "1. Paris gives way",
+        f"2. Paris both alive {EVERY.case.query}",
     }
 
 
@@ -226,10 +225,10 @@ def test_the_edge_says_what_a_curve_that_ends_there_has_become():
         assert {part["t"] for part in parts} == {100}
         assert {fate((each["low"] + each["high"]) / 2): each["colour"] for each in parts} == COLOURS
         assert {fate(part["high"]) for part in parts} == {Fate.STAYS, Fate.ALIVE}
-    for chart in (charts.curves(TURNS, "log", LIGHT), charts.bands(BANDS, LIGHT)):
-        assert set(charts.MEANINGS.values()) <= set(texts(drawn(chart.properties(width=600))))
-        on_a_phone = {"stands", "both alive", "gives way"}
-        assert on_a_phone <= set(texts(drawn(chart.properties(width=330))))
+    chart = charts.bands(BANDS, LIGHT)
+    assert set(charts.MEANINGS.values()) <= set(texts(drawn(chart.properties(width=600))))
+    on_a_phone = {"stands", "both alive", "gives way"}
+    assert on_a_phone <= set(texts(drawn(chart.properties(width=330))))
     assert charts.MEANINGS[Fate.GIVES_WAY] == "gives way: ends below 20%"
     low, high = (share / (1 - share) for share in ALIVE)
     assert (low, high) == pytest.approx((1 / 4, 4))
@@ -241,11 +240,11 @@ def legend_in(found):
 
 def test_the_legend_names_the_query_with_its_initial_probabilities():
     """What the paper's captions have, so that it stands in exported figures too."""
-    assert legend_in(TURNS) == [
+    assert legend_in(TURNS)[-2:] == [
         "What is the capital of France?",
         "“Paris” 0.810, repeated: “Lyon” 0.090",
     ]
-    assert not legend_of(drawn(charts.curves(TURNS, "log", LIGHT)))
+    assert legend_of(drawn(charts.curves(TURNS, "log", LIGHT))) == ["Paris", "gives way"]  # its end
     assert "What is the capital of France?" in legend_in(COUNTED)  # beside a band, too
 
 
@@ -283,8 +282,8 @@ def test_others_stand_beside_it_and_are_named_at_their_ends():
     chart = charts.curves(TURNS, "log", LIGHT, beside=[STAYS], captions=True)
     assert {row["place"] for row in rows_of(chart, "query")} == {0, 1}
     assert {row["label"] for row in rows_of(chart, "label")} == {
-        "1. Paris",
-        "2. Lemon\nName a yellow\nfruit.",
+        "1. Paris\ngives way",
+        "2. Lemon\nboth alive\nName a yellow\nfruit.",
     }
 
 

@@ -7,7 +7,7 @@ EMBEDDED = BackEnd(
     place="core.language_models.backends.embedded.model:EmbeddedModel",
     usage="embedded",
     title="Embedded model",
-    button="Model: embedded",
+    button="Embedded demo model *· use yours*",
     caption="Small, trained for this program on facts whose truth is known. Scores any text. At "
     "once, on this machine: no key, no network.",
 )
