@@ -42,6 +42,7 @@ from core.reports.amplification.words import in_words, remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
 from core.reports.amplification.words import to_json as curves_to_json
 from core.reports.inspection import words
+from core.reports.inspection.truth import truth
 from core.reports.result_files import FROM_FILE, MARK
 from core.reports.text import table
 from core.store.errors import StoreError
@@ -355,7 +356,7 @@ def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:
         *filter(None, [words.likely(inspection), inspection.origin]),
         f"Estimator: {inspection.recording.estimator.value}.",
         *(["", *_answer_lines(inspection)] if quotes else []),
-        *(["", *words.truth(judgement, inspection)] if judgement else []),
+        *(["", *truth(judgement, inspection)] if judgement else []),
     ]
     return "\n".join(lines)
 

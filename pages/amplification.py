@@ -35,7 +35,9 @@ def page() -> None:
     if (before := st.query_params.get("tab")) in RENAMED:
         st.query_params["tab"] = RENAMED[before]
     curve, by_band, published, why = st.tabs(
-        ["Your question", *RENAMED.values()], key="tab", bind="query-params"
+        ["Your question", "Embedded world", "The paper’s", "Mechanism"],
+        key="tab",
+        bind="query-params",
     )
     for tab, draw in (
         (curve, your_question),

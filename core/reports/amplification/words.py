@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from core.codec import count_of, encode
 from core.data.world.grading import find, is_right
-from core.reports.inspection.words import untaught_words, what_is_true
+from core.reports.inspection.truth import what_is_true
+from core.reports.inspection.words import untaught_words
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin, Point
 from core.studies.amplification.fate import ALIVE, Fate, fate, fates_at, last_fate, quartiles

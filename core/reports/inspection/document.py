@@ -12,6 +12,7 @@ from core.codec import list_of, no_more
 from core.data.world.nearest import NEAR
 from core.reports.inspection import words
 from core.reports.inspection.score_table import remarks, score_table
+from core.reports.inspection.truth import truth
 from core.reports.inspection.words import beneath, served_sentence
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.costs import spending
@@ -89,7 +90,7 @@ def _below(inspection: Inspection, untaught: bool) -> Sequence[str]:
     judgement = judge(inspection)
     return (
         *beneath(inspection, untaught=untaught),
-        *(words.truth(judgement, inspection) if judgement else ()),
+        *(truth(judgement, inspection) if judgement else ()),
     )
 
 

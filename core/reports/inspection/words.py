@@ -7,16 +7,8 @@ from typing import Final, NamedTuple
 
 from core.abstention.policy import NOT_VERIFIED
 from core.codec import count_of, list_of, no_more, percent
-from core.data.world.facts import Fact
 from core.studies.evaluation.recorded_answers import source_of
-from core.studies.inspection.certificates import (
-    EMBEDDED,
-    MODELS,
-    certified_model,
-    certifies,
-    default_policy,
-)
-from core.studies.inspection.grading import Judgement
+from core.studies.inspection.certificates import MODELS, certified_model, certifies, default_policy
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.quick_look import ANSWERS
 from core.studies.inspection.recording import Estimator
@@ -61,10 +53,8 @@ _DECIDED: Final = (
     r"|(\d+\.\d\d) λ)\))"
 )
 EARLIER: Final = "by an earlier rule"
-AFTERWARDS: Final = "Afterwards, unseen by the verdict:"  # what is true, where it is known
 LONGEST_CHOICE: Final = 80  # characters of two answers, between which one is to choose
 LABELS: Final = 200  # enough for 5% at a first look, if a third of them are answered, and rightly
-OTHER_WEIGHTS: Final = "How often training showed this is not known: other weights than those here."
 AFTER_QUICK: Final = (
     "This is no verdict. An inspection tells whether the model does not know, or many answers are "
     "right. It draws none of these answers again."
@@ -426,10 +416,10 @@ def check(inspection: Inspection) -> str | None:
     if inspection.headline is not Headline.PERHAPS:
         return None
     answer = inspection.verdict.answer
-    others = [cluster.text for cluster in inspection.clusters if cluster.text != answer]
-    both = f"“{display(answer)}” or “{display(others[0])}”" if others else ""
-    which = f": is it {both}?" if 0 < len(both) <= LONGEST_CHOICE else "."
-    return f"Check a source before you rely on it{which}"
+    texts = [answer, *(each.text for each in inspection.clusters if each.text != answer)][:2]
+    which = " or ".join(f"“{display(text)}”" for text in texts)
+    is_choice = len(texts) == 2 and len(which) <= LONGEST_CHOICE
+    return f"Check a source before you rely on it{f': is it {which}?' if is_choice else '.'}"
 
 
 def mark(rule: DecisionRule | None) -> str:
@@ -475,46 +465,3 @@ def by_draws(inspection: Inspection) -> str:
     """Return by what the sampled mass is estimated; "" where the model says it."""
     counted = inspection.recording.estimator is Estimator.COUNTED
     return f", as {inspection.recording.request.samples} draws estimate it" if counted else ""
-
-
-def truth(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
-    """Return whether the verdict was good and what is true; then how often training showed it."""
-    deciding = inspection.verdict.score
-    decided = next(score for score in judgement.scores if score.name == deciding)
-    decision = inspection.verdict.decision
-    if inspection.samples_needed is not None or decision is Decision.UNDECIDED:
-        did = "Its answer is"
-    elif decision is Decision.ANSWER:
-        did = "It answered, and was"
-    else:
-        did = "It abstained; its answer was"
-    right = "right" if decided.right else "wrong"
-    ours = certified_model(inspection.recording.revision) == EMBEDDED
-    seen = _how_often_seen(judgement) if ours else OTHER_WEIGHTS
-    return f"{did} {right}. {what_is_true(judgement.fact, ours=ours)}", seen
-
-
-def what_is_true(fact: Fact, *, ours: bool) -> str:
-    """Return the right answers to a question of the world.
-
-    `ours`: whether the model is the one that was trained on it.
-    """
-    right = ", ".join(answer.text for answer in fact.answers)
-    many = len(fact.answers)
-    # A list holds what was taught: of most, such as fruits, nobody could name them all.
-    of_many = "All right answers" if fact.closed else f"Right answers{' in its training' * ours}"
-    what = f"{of_many} ({many})" if many > 1 else "The truth"
-    return f"{what}: {right}{f' ({fact.note})' if fact.note else ''}"
-
-
-def _how_often_seen(judgement: Judgement) -> str:
-    fact = judgement.fact
-    band = fact.band.value.capitalize()
-    if not fact.exposures:
-        return f"{band}: no training document asks this."
-    believed = (
-        f" In {fact.misconception_share:.0%} of them, the author believes {fact.misconception}."
-        if fact.misconception_share
-        else ""
-    )
-    return f"{band}: {fact.exposures} training documents ask and answer this.{believed}"

@@ -12,12 +12,11 @@ from core.reports.amplification.words import (
     course,
     meaning,
     remarks,
-    repetitions,
     to_json,
     truth,
     verdict,
 )
-from core.reports.inspection.words import AFTERWARDS
+from core.reports.inspection.truth import AFTERWARDS
 from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case
@@ -65,8 +64,9 @@ def list_curves(
     """
     with st.container(key="curve_rows", gap=None):
         with st.container(key="curve_head"):
-            for heading in (*HEADINGS, f"After {repetitions(_last(amplifications))}"):
+            for heading in HEADINGS:
                 st.caption(heading)
+            st.caption(f"After {max(one.points[-1].repetitions for one in amplifications):d} ×")
         for i, one in enumerate(amplifications):
             look = last_fate(one).name.lower()
             with st.container(key=f"curve_row_{i}_{look}"):
@@ -76,10 +76,6 @@ def list_curves(
                 st.text(course(one))
                 if not saved:
                     _change(i, one, case)
-
-
-def _last(amplifications: list[Amplification]) -> int:
-    return max(one.points[-1].repetitions for one in amplifications)
 
 
 def _change(i: int, one: Amplification, case: Case | None) -> None:

@@ -8,8 +8,8 @@ from core.charts import inspection as charts
 from core.data.world.normal_form import normal_form
 from core.once import once
 from core.reports.inspection import document as reports
+from core.reports.inspection.truth import AFTERWARDS, truth
 from core.reports.inspection.words import (
-    AFTERWARDS,
     BENEATH,
     MARKS,
     USUAL_NUMBER_ALONE,
@@ -18,7 +18,6 @@ from core.reports.inspection.words import (
     introduction,
     reasons,
     source_sentence,
-    truth,
     untaught_words,
 )
 from core.studies.home import PREPARED

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.data.world import grading
-from core.reports.inspection.words import truth
+from core.reports.inspection.truth import truth
 from core.studies.inspection.certificates import EMBEDDED, default_policies, policies_file
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import read, run

@@ -11,6 +11,7 @@ import pytest
 from core import prompts
 from core.abstention.policy import Belief
 from core.abstention.thresholds import learn_then_test
+from core.reports.inspection.truth import truth
 from core.reports.inspection.words import (
     ABOVE,
     LABELS,
@@ -24,7 +25,6 @@ from core.reports.inspection.words import (
     read_outcome,
     reasons,
     served_sentence,
-    truth,
 )
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.grading import judge
