@@ -67,7 +67,7 @@ def test_lists_what_was_asked_once_and_nothing_else():
         page.slider(key="tau").set_value(0.5).run()
     page = session("history")
     (((row,),),) = (listed(page),)
-    assert row["title"] == QUERY and not row["policy"]  # the default one
+    assert (row["title"], row["policy"]) == (QUERY, "default policy: ≤ 5% wrong overall")
     assert row["numbers"].partition(" nats, limit ")[0] == row["doubt"].partition(" ")[0]
     assert row["stamp"]["label"] in {stamp.label for stamp in STAMPS.values()} and row["came"]
     assert row["part"] >= 0 and (row["kind"], row["model"]) == ("Inspection", "embedded")
@@ -221,7 +221,7 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     rows = [row for (row,) in listed(page)]
     doubts = [(row["part"], row["doubt"], row["why"]) for row in rows[:3]]
     assert doubts == [
-        (None, "– decides nothing here", "Not near anything this model was taught."),
+        (None, "– not compared", "Not near anything this model was taught."),
         (None, "−2.000 nats, limit −1.500", "moved"),  # by minimum conditional entropy
         (pytest.approx(0.029 / scale_end(0.58, 0.029)), "0.029 < 0.580", ""),
     ]

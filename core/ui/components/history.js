@@ -2,7 +2,6 @@
 
 function draw(root, { groups, words, now }, send, setState) {
   const boxes = new Map();
-  const models = new Set(groups.flat().map(({ model }) => model));
   // Of who looks at it, as their clock has it.
   const clock = (at) => at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
   const date = (at) => at.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
@@ -20,18 +19,16 @@ function draw(root, { groups, words, now }, send, setState) {
     const open = element("button", { type: "button", class: "title", title: result.title, "aria-label": `${words.open} ${result.title}` }, result.title);
     open.addEventListener("click", () => send("opened", result.id));
     const at = new Date(result.at);
-    const about = [clock(at)];
-    if (older === undefined) about.unshift(day(at)); // beneath another of any day
-    if (models.size > 1) about.unshift(result.model_in_short);
-    if (result.icon !== "search") about.unshift(result.kind);
-    const meta = element("div", { class: "meta", title: result.model },
-      element("span", { class: "icon", role: "img", "aria-label": result.kind, translate: "no" }, result.icon), about.join(" · "));
+    const about = [result.model_in_short, clock(at)];
+    if (older === undefined) about.splice(1, 0, day(at)); // beneath another of any day
+    const icon = element("span", { class: "icon", role: "img", "aria-label": result.kind, translate: "no" }, result.icon);
+    const meta = element("div", { class: "meta", title: result.model }, ...(result.stamp ? [icon] : []), about.join(" · "));
     if (older) meta.append(" · ", fold(older, result.times));
     return element("div", { class: "result" }, box,
-      element("div", {}, open, meta),
-      element("div", { class: `came of-${result.stamp?.look}`, title: result.came }, result.came),
-      element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}`, title: result.stamp.when }, result.stamp.label)] : []),
+      element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}`, title: result.stamp.when }, result.stamp.label)] : [icon, result.kind]),
         ...(result.why ? [element("div", { class: "why" }, result.why)] : [])),
+      element("div", { class: "asked" }, open, meta),
+      element("div", { class: `came of-${result.stamp?.look}`, title: result.came }, result.came),
       element("div", { class: "doubt", title: result.numbers }, ...(result.part === null ? [] : [scale(result)]), element("span", {}, result.doubt),
         ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])));
   }

@@ -19,7 +19,7 @@ WORDS: Final = {
     "tick": "Tick",
     "ticked": "Tick one to rename it, two inspections to compare, or any to delete",
     "open": "Open",
-    "columns": ["question", "answer", "verdict", "doubt; strong: believed, dashed: limit"],
+    "columns": ["verdict", "question", "answer", "doubt, its limit dashed"],
     "today": "Today",
     "yesterday": "Yesterday",
 }
@@ -86,7 +86,7 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
         "came": "" if came.came == UNTAUGHT else came.came,
         "stamp": mark and {"look": mark.look, "label": mark.label, "when": KEY[mark.label]},
         # With “Believe it”, it is not of such answers alone.
-        "policy": "" if is_usual else re.sub(" wrong$", " wrong overall", came.policy),
+        "policy": re.sub(" wrong$", " wrong overall", came.policy),
         "part": min(max(came.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(came) else None,
         "limit": came.limit / most,
         "believed": (came.belief_limit or 0.0) / most,
@@ -134,5 +134,5 @@ def doubt_of(came: SavedOutcome) -> str:
     if came.stamp is None:
         return ""
     if came.came == UNTAUGHT:
-        return "– decides nothing here"
+        return "– not compared"
     return "– not decided" if came.stamp.look == "unsure" else "– no limit certified"
