@@ -24,6 +24,7 @@ from core.data.tabular.columns import (
     column_of,
     columns_named,
     first,
+    kinds,
     parse_list,
     question_column,
 )
@@ -31,6 +32,7 @@ from core.data.tabular.headings import GOLD_ANSWERS, SOURCES, is_question_headin
 from core.data.tabular.label_meanings import display
 from core.data.tabular.label_words import RIGHT, WRONG, affirmation_is_right
 from core.data.tabular.rows import as_text
+from core.data.tabular.suggestions import label_columns
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.same_answer import is_right
 
@@ -296,7 +298,7 @@ def answer_key(
         right = (answers,)
     elif not right:
         gold = next((n for n in columns_named(upload, GOLD_ANSWERS) if n != question), None)
-        right = (gold,) if gold else ()
+        right = (gold,) if gold and not _is_judged(upload, gold) else ()
     if not question or not right:
         return None
     if group is None:
@@ -316,6 +318,14 @@ def answer_key(
         first(upload, IDS),
     }
     return replace(key, unused=tuple(name for name in names if name not in used))
+
+
+def _is_judged(upload: Upload, name: str) -> bool:
+    """Return whether a column of answers has another beside it that says if they are right."""
+    if plain_heading(name) != "answer":
+        return False
+    labels = label_columns(upload, kinds(upload))
+    return any(affirmation_is_right(each) is not None for each in labels)
 
 
 #: The columns of files that headings of our own do not tell: that of questions, then those of right

@@ -27,6 +27,13 @@ def test_what_means_what_is_put_into_words():
     assert answer_key(upload).sentences[1] == "“is_impossible” says where no answer is right."
 
 
+def test_an_answer_that_is_judged_beside_it_is_no_right_one_unless_somebody_says_so():
+    row = {"question": "Q?", "answer": "a"}
+    upload = parse(lines(*({**row, "correct": word} for word in ("yes", "no"))), "x")
+    assert answer_key(upload) is None
+    assert answer_key(upload, answers="answer").answers == ("answer",)
+
+
 @pytest.mark.parametrize(("numbers", "begins"), [((0, 1), 0), ((1, 2), 1), ((0, 2), 0)])
 def test_numbers_of_choices_count_from_0_or_1_and_it_is_said(numbers, begins):
     rows = [{"question": f"Q{n}?", "answer": n, "choices": ["x", "y"]} for n in numbers]
