@@ -191,7 +191,7 @@ class Guard:
 
     def batch(self, questions: Iterable[str]) -> list[Answer | Abstention]:
         """Ask several questions, some at a time where that is faster; return answers in order."""
-        every = [*questions]
+        every = [*questions] if isinstance(questions, Iterable) else [questions]
         is_other = isinstance(questions, str) or getattr(questions, "ndim", 1) != 1  # or a table
         if is_other or not all(isinstance(one, str) for one in every):
             raise InvalidRequestError(

@@ -374,6 +374,7 @@ def test_the_command_line_loads_nothing_that_an_extra_brings():
         (lambda guard: guard(FRANCE, context=5), "are texts"),
         (lambda guard: guard.batch(FRANCE), "A batch is a list"),
         (lambda guard: guard.batch([FRANCE, None]), "A batch is a list"),
+        (lambda guard: guard.batch(None), "A batch is a list"),
         (lambda guard: guard.batch(pd.DataFrame({"question": [FRANCE]})), "A batch is a list"),
         (lambda guard: believe.guard(system=None), "are texts"),
         (lambda guard: believe.guard(answer_tokens="5"), "from 1 to 256"),
