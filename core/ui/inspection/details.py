@@ -60,7 +60,7 @@ def _figures(inspection: Inspection) -> None:
     """Offer every chart as PNG and SVG."""
     points = growth(inspection.recording, inspection.reading)
     pictures = {
-        "doubt": reports.decisive_picture(inspection),
+        "nearness" if inspection.conceals else "doubt": reports.decisive_picture(inspection),
         "told": reports.conditional_answers(conditional_rows(inspection)),
         "clusters": reports.clusters(inspection),
         **{which: reports.matrix(inspection, which) for which in matrices.MATRICES},
