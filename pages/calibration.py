@@ -13,7 +13,7 @@ from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradictions
 from core.ui.calibration.holdout import confirmation, holding_back, holdout_split, new_scores
 from core.ui.calibration.ledger import is_example
-from core.ui.calibration.result import groups, reading_of
+from core.ui.calibration.result import groups, promise, reading_of
 from core.ui.calibration.target import calibration_for, prices, target
 from core.ui.calibration.threshold import threshold
 from core.ui.folds import fold
@@ -26,6 +26,7 @@ BEHIND: Final = "calibration_behind"
 def page() -> None:
     """Draw the page: what a person gives, the data and the target, and what comes out of them."""
     page_header("When should it answer?")
+    promised = st.container(key="promised")
     policy.banner()
     policy.reopen()
     aim, bring = st.columns([2, 3], gap="large")
@@ -55,6 +56,8 @@ def page() -> None:
     if data is None:
         st.text("The result follows once the data and the target are clear.")
     elif result is not None:
+        with promised:
+            promise(result)
         with costs:
             prices(result, rows)
         threshold(result)

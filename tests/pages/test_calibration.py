@@ -251,10 +251,8 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     assert f"{policy.labels:,} questions" in OPENING[0]
     assert badges(app) == OPENING and policy.of_error in texts(app)
     price = f"Answers {policy.answered / policy.labels:.1%}"
-    assert {"At most 5% wrong", price} <= {*texts(app)}
-    assert policy.in_short == (
-        f"{price} of questions like these. At most 5% of the answers are wrong (90% sure)."
-    )
+    of_all = f"{price} of questions like these. At most 5% of the answers are wrong (90% sure)."
+    assert texts(app)[0] == of_all == policy.in_short
     is_guess, answers = data.sources == "never seen", data.doubts[SCORE] < policy.threshold
     errors = (is_guess & answers & ~data.correct[SCORE]).sum()
     assert said(
@@ -278,6 +276,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     assert f"✓ Believe it {share(belief.answered, policy.labels)}" in texts(app)
     limits = f"others below {policy.threshold:.3f}", "up to the Believe limit, 0.07–0.21"
     assert {*limits} <= {*texts(app)}  # a tenth of ln 2, and of ln 8
+    assert threshold(app)["belief"] == pytest.approx(0.2079, abs=1e-4)
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)
     assert metrics(app) == {

@@ -65,15 +65,11 @@ def in_use_in_short(policy: Policy) -> str:
     return f"{mark}{policy.in_short}{policy.promise.removeprefix(policy.of_error)}"
 
 
-def result_in_short(policy: Policy) -> list[tuple[str, str]]:
-    """Return what is promised and what that costs, each with what it is of."""
-    if policy.method != "ltt" or policy.confidence is None:
-        return [(policy.in_short, "")]
-    sure = f"of all its answers, {percent(policy.confidence)} sure"
-    return [
-        (f"At most {percent(policy.target_error)} wrong", sure),
-        (f"Answers {policy.answered / policy.labels:.1%}", "of questions like these"),
-    ]
+def in_short(calibration: Calibration) -> str:
+    """Return what comes of a calibration, before all else."""
+    if calibration.policy is not None:
+        return calibration.policy.in_short
+    return f"At most {percent(calibration.target.error)} wrong cannot be promised on these rows."
 
 
 class HeadlineShare(NamedTuple):
@@ -83,7 +79,7 @@ class HeadlineShare(NamedTuple):
     number: int
     share: str  # of all labelled answers
     counted: str  # how many, and the share of them that is wrong
-    rule: str  # which get it, and what is promised of them alone
+    rule: str  # which get it
 
 
 def by_headline(calibration: Calibration, belief: Belief | None) -> list[HeadlineShare]:
@@ -109,7 +105,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
-        least, most = _belief_limits(policy, belief)
+        least, most = belief_limits(policy, belief)
         promised = f" (≤\N{NO-BREAK SPACE}{percent(belief.target_error)} promised)"
         rule = f"up to the {BELIEF}, {least:.2f}–{most:.2f}"
         add(Headline.BELIEVE, believed, errors, rule, promised)
@@ -123,7 +119,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     return shares
 
 
-def _belief_limits(policy: Policy, belief: Belief) -> tuple[float, float]:
+def belief_limits(policy: Policy, belief: Belief) -> tuple[float, float]:
     """Return up to which doubt one of two answers may be believed, and one of k; nats."""
     k = policy.pipeline.samples if policy.pipeline else 2
     least, most = (min(verdict.largest_that_stands(m), belief.threshold) for m in (2, k))
@@ -134,7 +130,7 @@ def believes(policy: Policy, belief: Belief | None) -> str:
     """Say up to which doubt an answer is believed; "" where none is."""
     if belief is None:
         return ""
-    least, most = _belief_limits(policy, belief)
+    least, most = belief_limits(policy, belief)
     return (
         f"The {BELIEF} is a tenth of ln m nats, of m answers, so "
         f"{least:.3f} of two and at most {most:.3f}. A single answer has to be given again at "

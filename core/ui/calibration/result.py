@@ -20,6 +20,17 @@ WHAT_WAS_READ = (
 )
 
 
+OWN_PROMISE = (
+    "The promise for answers that are believed comes with the built-in policy, at half of δ. "
+    "Nothing sets it here: a policy of your own never says “Believe it”."
+)
+
+
+def promise(result: CalibrationResult) -> None:
+    """Say what comes of it, before all else."""
+    st.text(words.in_short(result.calibration), help=TERMS["Threshold λ"])
+
+
 def reading_of(sentences: Sequence[str], of_others: Sequence[str] = ()) -> None:
     """Say what a table was read as, a sentence a line."""
     with st.container(border=True, key="reading"):
@@ -57,7 +68,6 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
             st.badge("No promise", icon=":material/warning:", color="orange")
         if is_example(calibration.data):
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
-    _in_short(words.result_in_short(policy))
     _headlines(words.by_headline(calibration, belief_of(policy)))
     if caution:
         with st.container(key="caution"):
@@ -68,15 +78,6 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
         weaker += policy.agreement
     for sentence in filter(None, [weaker.strip(), limit_of_count(calibration.data)]):
         st.text(sentence)
-
-
-def _in_short(parts: Sequence[tuple[str, str]]) -> None:
-    with st.container(key="promised"):
-        for column, (what, of) in zip(st.columns(len(parts)), parts, strict=True):
-            with column, st.container(gap=None):
-                st.text(what, help=TERMS["Threshold λ"] if what == parts[0][0] else None)
-                if of:
-                    st.text(of)
 
 
 def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
@@ -91,7 +92,7 @@ def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
                 st.text(f"{each.stamp.label}{each.share}")
             with column:
                 st.text(each.counted)
-                st.text(each.rule)
+                st.text(each.rule, help=OWN_PROMISE if each.stamp.look == "believe" else None)
 
 
 def grounds(calibration: Calibration, by_hand: Policy | None) -> None:

@@ -15,6 +15,7 @@ from core.charts import calibration as charts
 from core.codec import one_line
 from core.reports.calibration import document as reports
 from core.reports.calibration import words
+from core.reports.inspection.words import BELIEF
 from core.studies.calibration import calibration as study
 from core.studies.calibration import new_rows, rows_by_doubt
 from core.studies.calibration.calibration import Calibration
@@ -145,9 +146,11 @@ def _scores_under_lambda(
     kind = "confidence" if calibration.larger_is_surer else "doubt"
     name, ours = charts.name_of(calibration.score), SCORES.get(calibration.score)
     unit = f" in {ours.doubt_unit}" if ours and ours.doubt_unit and kind == "doubt" else ""
-    shares = result.shares
-    if result is first_calibration() and calibration.policy and belief_of(calibration.policy):
+    shares, most = result.shares, None
+    belief = belief_of(calibration.policy) if calibration.policy else None
+    if result is first_calibration() and calibration.policy and belief:
         shares = {**shares, **belief_by_bin()}
+        _, most = words.belief_limits(calibration.policy, belief)
     selected, opened = component.threshold(
         places.values[places.start] if now is None else now,
         places,
@@ -159,9 +162,11 @@ def _scores_under_lambda(
             "title": (kind if name.casefold() == kind else f"{kind}: {name}") + unit,
             "alt": charts.histogram_alt(result.shares, calibration.score, own),
             "curve": charts.risk_coverage_alt(result.curves[calibration.score], calibration.policy),
+            "belief": f"{BELIEF}, at most {charts.number(most or 0.0, 2)}",
             **words.promise(calibration),
             **words.wrong_label(calibration.data, calibration.score),
         },
+        belief_limit=most,
         on_moved=partial(_set, span.key) if span else _set_nothing,
         key=key,
     )

@@ -1,7 +1,7 @@
 // The scores of right and wrong answers, under a line that is dragged. Drawn by `threshold.js`.
 
 /** Return plot and axis, and where a value lies; `show(at)` puts the line to a place, `move` is told of it. */
-function histogram({ bins, low, high, places, certified, selected, words }, move, keep) {
+function histogram({ bins, low, high, places, certified, selected, words, belief }, move, keep) {
   const numbers = bins.flatMap(({ right, wrong }) => [right, wrong]).sort((one, other) => other - one);
   // Bars that tower over all the others would hide them: these are cut, and say how many they are.
   const most = Math.max(1, ...numbers.filter((number) => number <= 3 * (numbers[2] || numbers[0])));
@@ -40,6 +40,11 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   const origin = element("div", { class: "line certified" });
   const veil = element("div", { class: "veil" });
   plot.append(veil, band, origin, line);
+  if (belief !== null) {
+    const limit = element("div", { class: "line believe" }, element("span", {}, words.belief));
+    limit.style.left = across(belief);
+    plot.append(limit);
+  }
   const falls = places.rows[0] > places.rows.at(-1); // larger scores are surer, and answered
   const answered = element("div", { class: "answered" }); // as on the scale of doubt of an inspection
   for (const each of [plot, answered]) each.classList.toggle("falls", falls);

@@ -93,6 +93,7 @@ def threshold(
     beside: NeighbouringRows,
     words: Mapping[str, str],
     *,
+    belief_limit: float | None = None,
     on_moved: Callable[[float], None],
     key: str,
 ) -> tuple[tuple[float, float] | None, int | None]:
@@ -106,6 +107,7 @@ def threshold(
     drawn.
     `words`: "title", "band", "alt" and "curve" say what is drawn, "promise" and "target" what is
     promised.
+    `belief_limit`: up to which score an answer may be believed, where that is known.
     `on_moved`: called with the place where the threshold was dropped, one of the values.
     """
     bins, values = len(shares["start"]), places.values
@@ -130,6 +132,7 @@ def threshold(
             "movable": places.movable,
         },
         "certified": places.certified,
+        "belief": belief_limit,
         "curve": curve
         and {n: v if isinstance(v, float) else np.round(v, 5).tolist() for n, v in curve.items()},
         "rows": [
