@@ -26,8 +26,8 @@ MOST_LISTED: Final = 5  # earlier looks
 NO_VALUE: Final = "no score has a value"  # why a curve ends
 UNKNOWN_ROWS: Final = (
     "Rows that name no question are known again by their answers and their scores, also turned or "
-    "rounded, so a look before may have been at others. Looks at only some of them, or with labels "
-    "mended, may not be counted if their scores are changed, too."
+    "rounded. Looks at only some of them, or with labels mended, may not be counted if their "
+    "scores are changed, too."
 )
 REMEDY: Final = "Check answers there, or calibrate such a group alone"
 NO_SCORE: Final = "No labelled answer has a score."

@@ -18,6 +18,7 @@ from core.data.tabular.fingerprints import contents, fingerprints
 from core.data.tabular.labelled_rows import LabelledRows
 
 _ROWS = "rows", "cells"  # that are numbers
+ALIKE = " (known by scores or answers alone: perhaps other rows)"
 
 
 def look_at(
@@ -59,7 +60,10 @@ def looks_before(current: Look, looks: Sequence[Look]) -> list[str]:
     """Return what was looked at before on labels of a look, in words."""
     related = related_looks(current.rows, looks, current.cells, current.orders)
     before = [each for each in related if each.place < current.place]
-    return [each.about for each in sorted(before, key=lambda each: each.place)]
+    return [
+        each.about + ("" if np.isin(each.rows, current.rows).any() else ALIKE)
+        for each in sorted(before, key=lambda each: each.place)
+    ]
 
 
 def other_batches(current: Look, looks: Sequence[Look]) -> int:

@@ -17,7 +17,13 @@ from core.data.tabular.csv_export import to_csv
 from core.reports.calibration import words
 from core.reports.calibration.document import report
 from core.studies.calibration.calibration import BEST, Target, calibrate, read, rows
-from core.studies.calibration.delta_spending import from_json, looks_before, other_batches, to_json
+from core.studies.calibration.delta_spending import (
+    ALIKE,
+    from_json,
+    looks_before,
+    other_batches,
+    to_json,
+)
 from core.studies.calibration.groups import by_group
 from core.studies.evaluation.label_views import GROWTH
 from tests.studies.calibration.tables import rows_of_arrays
@@ -239,7 +245,10 @@ def test_rows_are_known_again_whichever_column_names_their_questions():
     short = "confidence correct"
     assert place(short, question="") == 2
     coarse = {"doubt": [math.exp(-round(each, 1)) for each in TABLE["confidence"]]}
-    assert place("correct", question="", score="doubt", more=coarse) == 2
+    data = read_with("correct", question="", score="doubt", more=coarse)
+    again = calibrate(data, replace(WANTED, score="doubt"), looks=looks)
+    assert again.look.place == 2
+    assert looks_before(again.look, again.looks) == [looks[0].about + ALIKE]
     for note in (["x"] * 300, ["", "seen"] * 150, TABLE["question"]):
         assert place(f"answer {short}", question="", more={"note": note}) == 2
     # Some of the rows, by their answers, or short ones with their scores; others.
