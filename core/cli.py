@@ -59,6 +59,7 @@ from core.studies.evaluation.recorded_answers import (
 )
 from core.studies.evaluation.run_folder import RunError
 from core.studies.inspection import serialise as serialise_inspection
+from core.studies.inspection.conditional_rows import chance
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.quick_look import ANSWERS, quick_look
@@ -364,9 +365,10 @@ def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:
 def _answer_lines(inspection: Inspection) -> list[str]:
     draws = inspection.recording.request.draws
     gaps = inspection.recording.gaps.items()
+    is_counted = inspection.evidence.row_masses is None
     return [
         *(
-            f"{c.probability:8.1%}  {f'{c.samples:4d}×  ' if draws else ''}{c.text}"
+            f"{chance(c.mass, is_counted, 1):>8}  {f'{c.samples:4d}×  ' if draws else ''}{c.text}"
             for c in inspection.clusters
         ),
         *(f"{'–':>8}  {count:4d}×  ({why})" for why, count in gaps),

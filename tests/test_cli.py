@@ -114,7 +114,9 @@ def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks()
     everything = believe(*asked, "--show-untaught").stdout.splitlines()
     assert everything[0] == first and {sentence, reason, idle} <= {*everything}
     assert [line for line in everything if line.endswith(f": {answer}")]
-    assert [line for line in everything if line.endswith(f"%  {answer}")]
+    likeliest = data["clusters"][0]
+    assert f"{likeliest['mass']:8.1%}  {answer}" in everything
+    assert likeliest["mass"] < likeliest["probability"]
 
 
 def test_a_file_offers_nothing_that_takes_a_model(tmp_path):

@@ -189,6 +189,9 @@ MAYBE_OWN: Final = (
     "again for one that does."
 )
 
+#: Behind an earlier look that shares no row with a later one.
+ALIKE: Final = " (known by scores or answers alone: perhaps other rows)"
+
 UNNAMED_OWN: Final = (
     "The rows that made this policy name no questions, so no rows are known to be new. Calibrate "
     "on rows with questions for one that can be tested."

@@ -38,14 +38,14 @@ def test_answers_of_a_file_are_scored_without_a_model(opened, monkeypatch):
         monkeypatch.setattr(EmbeddedModel, name, None)
     page = bring(opened, "\n".join(map(json.dumps, ROWS)))
     assert any("responses: “responses”" in text for text in texts(page))
-    assert table(page, "answer", "probability")["answer"].tolist() == ["Paris", "Lyon"]
+    assert table(page, "answer", "share of what is here")["answer"].tolist() == ["Paris", "Lyon"]
     scores = table(page, "score", "value", "why not").set_index("score")
     entropy = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
     assert scores["value"]["Semantic entropy"] == f"{entropy:.3f} nats"
     assert "There are no second answers" in scores["why not"]["Mutual information"]
     assert any("Nothing is decided or promised here" in text for text in texts(page))
     page = settled(page.number_input(key="own_answers_question").set_value(2).run())
-    assert len(table(page, "answer", "probability")) == 2 and not page.exception
+    assert len(table(page, "answer", "share of what is here")) == 2 and not page.exception
 
 
 def test_of_several_models_the_person_chooses_whose_rows_count(opened):
@@ -55,10 +55,10 @@ def test_of_several_models_the_person_chooses_whose_rows_count(opened):
     (choice,) = [box for box in page.selectbox if box.label == "Rows that count"]
     assert choice.options == ["one", TEXTS[0]] and choice.value is None
     page = settled(choice.set_value("one").run())
-    assert table(page, "answer", "probability")["answer"].tolist() == ["Paris", "Lyon"]
+    assert table(page, "answer", "share of what is here")["answer"].tolist() == ["Paris", "Lyon"]
     (choice,) = [box for box in page.selectbox if box.label == "Rows that count"]
     page = settled(choice.set_value(TEXTS[0]).run())
-    assert table(page, "answer", "probability")["answer"].tolist() == ["Rome"]
+    assert table(page, "answer", "share of what is here")["answer"].tolist() == ["Rome"]
 
 
 def test_where_no_heading_says_which_are_the_answers_the_person_does(opened):
@@ -67,7 +67,7 @@ def test_where_no_heading_says_which_are_the_answers_the_person_does(opened):
     (choice,) = [box for box in page.selectbox if box.label == "Column of the answers"]
     assert choice.options == ["question", "answer", "colour"] and choice.value is None
     page = settled(choice.set_value("answer").run())
-    assert table(page, "answer", "probability")["answer"].tolist() == ["Paris", "Lyon"]
+    assert table(page, "answer", "share of what is here")["answer"].tolist() == ["Paris", "Lyon"]
     assert any("responses: “answer”" in text for text in texts(page))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.charts.theme import LIGHT
 from core.reports.inspection.document import doubt, report, settings
-from core.reports.inspection.score_table import score_table
+from core.reports.inspection.score_table import remarks, score_table
 from core.reports.inspection.words import (
     EARLIER,
     STAMPS,
@@ -186,6 +186,7 @@ def test_a_saved_verdict_is_read_whoever_saved_it_and_no_text_of_a_model_is_a_do
 
 def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(embedded):
     seen = run(usual_request("What is the capital of France?", embedded.capabilities), embedded)
+    assert remarks(seen)[0] == "Sampled mass: > 99.9% of the model’s probability."
     saved = outcome(seen)
     why = read_outcome(saved).why
     assert "default policy" in saved and why == "doubt 3.4% ≤ limit 50%"

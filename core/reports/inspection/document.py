@@ -233,12 +233,7 @@ def _scores(inspection: Inspection) -> Part:
     ]
     return Part(
         "All scores, each against its own threshold",
-        texts=[
-            f"Sampled mass: {inspection.sampled_mass:.1%} of the model’s probability"
-            f"{words.by_draws(inspection)}.",
-            *remarks(inspection),
-            *filter(None, [words.likely(inspection), inspection.origin]),
-        ],
+        texts=[*remarks(inspection), *filter(None, [words.likely(inspection), inspection.origin])],
         tables=[Table("Scores", columns)],
     )
 

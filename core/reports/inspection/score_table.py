@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.codec import limit_in_words, no_more
+from core.reports.inspection.words import by_draws
+from core.studies.inspection.conditional_rows import chance
 from core.studies.inspection.grading import GradedDecision, decisions
 from core.studies.inspection.inspection import Inspection, display
+from core.studies.inspection.recording import Estimator
 from core.studies.inspection.verdict import CERTIFIED, SCORE
 from core.uncertainty.own_answers import AnswerScores
 from core.uncertainty.scores import SCORES
@@ -37,14 +40,16 @@ def score_table(inspection: Inspection) -> dict[str, list[str] | list[float | No
 
 
 def remarks(inspection: Inspection) -> list[str]:
-    """Say why mutual information counts as more than its value, and why scores have none."""
+    """Say how much was seen, why M.I. counts as more than its value, and why scores have none."""
+    mass = chance(inspection.sampled_mass, inspection.recording.estimator is Estimator.COUNTED, 1)
+    seen = f"Sampled mass: {mass} of the model’s probability{by_draws(inspection)}."
     raised = _raise_reason(inspection, decisions(inspection))
     missing = [
         f"{SCORES[name].title}: {score.reason}"
         for name, score in inspection.scores.items()
         if score.reason
     ]
-    return [*([raised] if raised else []), *missing]
+    return [seen, *([raised] if raised else []), *missing]
 
 
 def own_table(result: AnswerScores) -> dict[str, list[str]]:
@@ -60,7 +65,7 @@ def answer_table(result: AnswerScores) -> dict[str, list[str]]:
     """Return the columns of a table of the different answers, the likeliest first."""
     return {
         "answer": [display(text) for text, _ in result.answers],
-        "probability": [f"{share:.1%}" for _, share in result.answers],
+        "share of what is here": [f"{share:.1%}" for _, share in result.answers],
     }
 
 

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from core.abstention.ledger import Look, Rows, from_text, look, related_looks, to_text
+from core.abstention.ledger import ALIKE, Look, Rows, from_text, look, related_looks, to_text
 from core.codec import count_of, one_line
 from core.data.tabular.fingerprints import contents, fingerprints
 from core.data.tabular.labelled_rows import LabelledRows
 
 _ROWS = "rows", "cells"  # that are numbers
-ALIKE = " (known by scores or answers alone: perhaps other rows)"
 
 
 def look_at(

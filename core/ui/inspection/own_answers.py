@@ -128,7 +128,7 @@ def _draw(result: AnswerScores) -> None:
         answer_table(result),
         hide_index=True,
         key="own_answer_table",
-        alt="The different answers with the probability of each",
+        alt="The different answers with the share of each",
     )
     st.dataframe(
         own_table(result),

@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from core.reports.inspection.score_table import remarks, score_table
-from core.reports.inspection.words import by_draws, likely
+from core.reports.inspection.words import likely
 from core.studies.costs import calls
 from core.studies.inspection.estimators import TITLES, measures, table
 from core.studies.inspection.inspection import Inspection
@@ -40,8 +40,6 @@ def scores(inspection: Inspection) -> None:
         "Each score decides by its own threshold λ. A score that is not certified never "
         "answers." + (" A single question proves little; see the model card." if has_bound else "")
     )
-    mass = f"{inspection.sampled_mass:.1%} of the model’s probability{by_draws(inspection)}"
-    st.text(f"Sampled mass: {mass}.")
     for sentence in remarks(inspection):
         st.text(sentence)
     if more := likely(inspection):

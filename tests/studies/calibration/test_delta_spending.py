@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.promise import LAW_1
-from core.abstention.ledger import NO_ROWS, look
+from core.abstention.ledger import ALIKE, NO_ROWS, look
 from core.abstention.thresholds import Threshold, for_each_target
 from core.data.datasets.draw import random_order
 from core.data.datasets.questions import Question
@@ -17,13 +17,7 @@ from core.data.tabular.csv_export import to_csv
 from core.reports.calibration import words
 from core.reports.calibration.document import report
 from core.studies.calibration.calibration import BEST, Target, calibrate, read, rows
-from core.studies.calibration.delta_spending import (
-    ALIKE,
-    from_json,
-    looks_before,
-    other_batches,
-    to_json,
-)
+from core.studies.calibration.delta_spending import from_json, looks_before, other_batches, to_json
 from core.studies.calibration.groups import by_group
 from core.studies.evaluation.label_views import GROWTH
 from tests.studies.calibration.tables import rows_of_arrays
