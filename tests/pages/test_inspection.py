@@ -282,7 +282,7 @@ def headings(page):
 
 
 @pytest.mark.parametrize("query", ["asdf qwer zxcv", "Where did my cat go last night?"])
-def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded):
+def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded, downloaded):
     ask(app, query)
     assert headings(app)[0] == STAMPS[Headline.UNTAUGHT].label
     assert not any(heading in TRUSTING for heading in headings(app))
@@ -298,6 +298,7 @@ def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded
     assert [text for text in texts(app) if text in BENEATH.values()]
     assert seen.verdict.answer in texts(app) and said(app, seen.verdict.why)
     assert "amplify" in keys(app) and "reveal" not in keys(app)
+    assert b"near" in downloaded(app, "nearness.svg")
     ask(app, EXAMPLES["Many answers"])
     assert headings(app)[0] == STAMPS[Headline.BELIEVE].label
     assert not [text for text in texts(app) if text in BENEATH.values()]

@@ -8,6 +8,7 @@ import streamlit as st
 
 LONGEST_CELL = 200  # characters
 MOST_SHOWN = 1000  # rows
+OUTCOME = "right or wrong"  # the column of that
 NATS = st.column_config.NumberColumn(format="%.3f")
 
 
@@ -45,6 +46,8 @@ def chosen_place(
     picked = st.dataframe(
         {name: [display(cell) for cell in cells] for name, cells in columns.items()},
         column_config=column_config,
+        # What came of a row first: a phone shows it and the question.
+        column_order=sorted(columns, key=OUTCOME.__ne__),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
