@@ -18,7 +18,7 @@ from core.ui.model import model_or_problem
 
 def page() -> None:
     """Draw the page: the chosen run on its way, what came of it, and beside that a new one."""
-    page_header("Which doubt finds the wrong answers?")
+    page_header("Which doubt finds wrong answers?")
     model = model_or_problem()
     head = st.container(horizontal=True, vertical_alignment="bottom", key="run_head")
     listed, others = choice(head)

@@ -88,7 +88,7 @@ def finished(page):
 
 def test_opens_on_a_bundled_run_which_nobody_changes():
     page = settled(visit("evaluation").run())
-    assert page.title[0].value == "Which doubt finds the wrong answers?"
+    assert page.title[0].value == "Which doubt finds wrong answers?"
     box = page.selectbox(key="evaluation_run")
     assert box.value == "embedded_world" and "(bundled)" in box.options[0]
     number = Run(folders()["embedded_world"]).finished_questions
