@@ -118,7 +118,9 @@ def of_contents(
             cells.append(telling)
         if answers is not None:
             cells.append(_once(hash_array(numbers + texts) & ~np.uint64(1), right))
-    orders = [_steps(way, correct[name]) for name, of in scores.items() for way in (of, -of)]
+    ways = [(way, correct[name]) for name, of in scores.items() for way in (of, -of)]
+    # Labels of one kind are in one order, whatever they are of.
+    orders = [_steps(way, right) for way, right in ways if len(np.unique(right)) > 1]
     return np.concatenate(cells), orders
 
 

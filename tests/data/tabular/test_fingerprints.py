@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.abstention.codebook import EVERY_ROW
-from core.data.tabular.fingerprints import fingerprints, of_questions
+from core.data.tabular.fingerprints import fingerprints, of_contents, of_questions
 from core.data.tabular.labelled_rows import labelled_rows
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import parse
@@ -61,3 +61,10 @@ def test_rows_of_one_column_are_known_by_their_score():
     assert rows[0] == rows[2] + np.uint64(1)
     more = read("doubt,correct", "0.7,1", "0.2,0", "0.1,1")
     assert np.isin(fingerprints(more, "doubt"), rows).tolist() == [False, True, True]
+
+
+def test_an_order_takes_right_rows_and_wrong_ones():
+    scores, questions = {"doubt": np.array([0.1, 0.2, np.nan, np.inf])}, np.array([*"abcd"], object)
+    for right, number in (([1, 1, 1, 1], 0), ([0, 0, 0, 0], 0), ([1, 0, 1, 1], 2)):
+        labels = {"doubt": np.array(right, bool)}
+        assert len(of_contents(scores, labels, questions)[1]) == number
