@@ -77,6 +77,6 @@ def checked_rows(
             f"Give one correctness for every score: there are {doubt.shape} scores and "
             f"{right.shape} labels."
         )
-    if not np.isin(right, (0, 1)).all():
+    if not ((right == 0) | (right == 1)).all():
         raise ValueError("Correctness must be 1 (right) or 0 (wrong) in every row.")
     return doubt, 1 - right.astype(np.int64)

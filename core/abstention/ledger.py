@@ -125,13 +125,16 @@ def related_looks(
     Or that share many cells, or the order by a score, of which one may part more rows: so the same
     table is known again whatever names its questions, with a column more or less.
     """
-    most, sketches = smallest(cells), _sketches(orders)
+    ordered, most = np.sort(rows), smallest(cells)
+    are_near = [
+        _among(each.rows, ordered).any() or _overlap(each.cells, most) >= MATERIAL
+        for each in earlier
+    ]
+    sketches = [] if all(are_near) else _sketches(orders)
     return tuple(
         each
-        for each in earlier
-        if np.isin(each.rows, rows).any()
-        or _overlap(each.cells, most) >= MATERIAL
-        or any(_is_one_order(*pair) for pair in product(each.orders, sketches))
+        for each, is_near in zip(earlier, are_near, strict=True)
+        if is_near or any(_is_one_order(*pair) for pair in product(each.orders, sketches))
     )
 
 
@@ -149,7 +152,15 @@ def _overlap(one: Rows, other: Rows, fewest: int = 1) -> float:
         end = min(one[-1], other[-1])
         one, other = one[one <= end], other[other <= end]
     fewer = min(len(one), len(other))
-    return float(np.isin(one, other).sum()) / fewer if fewer >= fewest else 0.0
+    return float(_among(one, other).sum()) / fewer if fewer >= fewest else 0.0
+
+
+def _among(rows: Rows, ordered: Rows) -> NDArray[np.bool_]:
+    """Return of each row whether it is one of others, which are sorted: faster than `np.isin`."""
+    if not len(ordered):
+        return np.zeros(len(rows), bool)
+    nearest: Rows = ordered[np.searchsorted(ordered, rows).clip(max=len(ordered) - 1)]
+    return np.equal(nearest, rows)
 
 
 def _sketches(orders: Sequence[Rows]) -> list[Rows]:
@@ -159,7 +170,10 @@ def _sketches(orders: Sequence[Rows]) -> list[Rows]:
 
 def smallest(rows: Rows, most: int = MOST_KEPT) -> Rows:
     """Return the rows that stand for all: sorted, each once."""
-    return np.unique(rows)[:most]
+    ordered: Rows = np.sort(rows)  # a tenth of the time that `np.unique` takes
+    is_new = np.ones(len(rows), bool)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_new][:most]
 
 
 def to_text(rows: Rows) -> str:

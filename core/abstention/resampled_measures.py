@@ -160,12 +160,11 @@ def resample(
                 ranks = ranked[j].blocks(masses)
                 low, high, *orders = extremes(ranks, wrong, right)
                 least[here, j], largest[here, j] = low[:, : shape[2]], high[:, : shape[2]]
-                for each, some in zip(
-                    (worst, best), () if recalls is None else orders, strict=False
-                ):
-                    each[name][here] = [
-                        intervals.precision_at(order, points[name]) for order in some
-                    ]
+                for each, some in zip((worst, best), orders, strict=True):
+                    if points[name].size:
+                        each[name][here] = [
+                            intervals.precision_at(order, points[name]) for order in some
+                        ]
     else:
         for i, weights in enumerate(intervals.resamples(rows, number, seed)):
             if i % 50 == 0:

@@ -130,16 +130,18 @@ def _steps(score: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.u
     A score that is rescaled or repeated has the same, a rounded one some of them.
     """
     order = np.argsort(score)[: np.count_nonzero(~np.isnan(score))]
-    until = np.searchsorted(score[order], np.unique(score[order]), "right")
+    ordered = score[order]
+    until = 1 + np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True][: len(order)])
     answers = np.cumsum(right[order])[until - 1]
     return hash_array(3 * hash_array(until / len(order)) + hash_array(answers / len(order)))
 
 
 def _once(numbers: NDArray[np.uint64], right: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return the numbers that come once, each with its label."""
-    _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
-    chosen = first[counts == 1]
-    return numbers[chosen] | right[chosen].astype(np.uint64)
+    """Return the numbers that come once, each with its label in its last bit, which was 0."""
+    ordered = np.sort(numbers | right.astype(np.uint64))
+    differs = np.ones(len(numbers) + 1, bool)
+    differs[1:-1] = ordered[1:] >> 1 != ordered[:-1] >> 1
+    return ordered[differs[1:] & differs[:-1]]
 
 
 def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:

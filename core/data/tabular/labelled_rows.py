@@ -30,7 +30,7 @@ from core.data.tabular.columns import (
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions
-from core.data.tabular.fingerprints import of_cells
+from core.data.tabular.fingerprints import contents, of_cells
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.label_meanings import (
     Meaning,
@@ -165,6 +165,11 @@ class LabelledRows:
     def questions(self) -> NDArray[np.int64]:
         """Which question each row asks: rows of one question have the same number."""
         return question_numbers(self.queries) if self.numbered is None else self.numbered
+
+    @cached_property
+    def contents(self) -> tuple[NDArray[np.uint64], list[NDArray[np.uint64]]]:
+        """By what these rows are known again; see `core.data.tabular.fingerprints.contents`."""
+        return contents(self)
 
     @cached_property
     def reading(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.abstention.ledger import ALIKE, Look, Rows, from_text, look, related_looks, to_text
 from core.codec import count_of, one_line
-from core.data.tabular.fingerprints import contents, fingerprints
+from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled_rows import LabelledRows
 
 _ROWS = "rows", "cells"  # that are numbers
@@ -43,7 +43,7 @@ def look_at(
     if len(shown) > len(scores):  # who sees more may choose more afterwards
         setting.update(str(len(shown)).encode())
     about = f"{about}, {count_of(len(data.kept), 'row')} of {one_line(data.name)}"
-    cells, orders = contents(data)
+    cells, orders = data.contents
     best_of = scores if is_best else ()
     return look(
         *(setting.hexdigest(), about, rows, earlier),

@@ -126,7 +126,7 @@ def _are_its_own(policy: Policy, data: LabelledRows, earlier: Sequence[ledger.Lo
     own = policy.row_hashes
     return any(
         ledger.asks_the_same(each.rows, own).all() and ledger.asks_the_same(own, each.rows).all()
-        for each in ledger.related_looks(ledger.NO_ROWS, earlier, *fingerprints.contents(data))
+        for each in ledger.related_looks(ledger.NO_ROWS, earlier, *data.contents)
     )
 
 

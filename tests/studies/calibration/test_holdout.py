@@ -189,7 +189,8 @@ def test_a_promise_that_does_not_hold_is_rarely_called_kept(policy):
     rng, kept = np.random.default_rng(0), 0
     for _ in range(200):
         drawn, looks, outcomes = new(40, 40), [], []
-        drawn = replace(drawn, correct={"s": rng.random(80) >= 0.205})
+        right = rng.random(80) >= 0.205
+        drawn = replace(drawn, correct={"s": right}, numbered=np.arange(80))
         for threshold in (0.5, 0.4, 0.3):
             checked = confirm_on(replace(policy, threshold=threshold), drawn, looks)
             looks.append(checked.look)
