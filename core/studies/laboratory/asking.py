@@ -3,9 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.language_models.client.concurrency import questions_at_once, stream
+from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import ModelError
-from core.language_models.language_model import LanguageModel
+from core.language_models.language_model import LanguageModel, Response
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Progress
 
@@ -43,6 +47,57 @@ def of_each(
         results[place] = result
     say()
     return [results[place] for place in range(len(items))]
+
+
+class AskingOnce(Wrapper):
+    """Asks no greedy answer and no score twice: draws of one question have most in common.
+
+    Of a model on this machine, in one form, behind one system prompt, with one limit of tokens.
+    """
+
+    def __init__(self, inner: LanguageModel) -> None:
+        super().__init__(inner)
+        self._greedy: dict[str, list[Response]] = {}  # of prompts
+        self._scores: dict[tuple[str, str], float] = {}  # of prompts and answers
+
+    def sample(
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
+    ) -> list[Response]:
+        """Draw responses; see `LanguageModel.sample`."""
+        if temperature:
+            return super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
+        if prompt not in self._greedy:
+            self._greedy[prompt] = self.inner.sample(prompt, 1, temperature=0.0)
+        return self._greedy[prompt] * count
+
+    def log_likelihoods(
+        self, prompts: Sequence[str], answers: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """Score answers; see `LanguageModel.log_likelihoods`."""
+        return self.score_together([(prompts, answers)])[0]
+
+    def score_together(
+        self, blocks: Sequence[tuple[Sequence[str], Sequence[str]]]
+    ) -> list[NDArray[np.float64]]:
+        """Score blocks, only the pairs that were never scored."""
+        missing: list[tuple[list[str], tuple[str, ...]]] = []
+        for prompts, answers in blocks:
+            lacking: dict[tuple[str, ...], list[str]] = {}
+            for prompt in prompts:
+                if new := tuple(a for a in answers if (prompt, a) not in self._scores):
+                    lacking.setdefault(new, []).append(prompt)
+            missing += [(behind, new) for new, behind in lacking.items()]
+        for (prompts, answers), table in zip(
+            missing, self.inner.score_together(missing) if missing else (), strict=True
+        ):
+            for prompt, row in zip(prompts, table.tolist(), strict=True):
+                self._scores |= {(prompt, a): v for a, v in zip(answers, row, strict=True)}
+        return [
+            np.array([[self._scores[p, a] for a in answers] for p in prompts]).reshape(
+                len(prompts), len(answers)
+            )
+            for prompts, answers in blocks
+        ]
 
 
 def must_score(model: LanguageModel) -> None:

@@ -35,7 +35,7 @@ from core.studies.inspection.request import (
     Sampling,
 )
 from core.studies.inspection.verdict import Decision, DecisionRule, rule_of
-from core.studies.laboratory.asking import Seldom, of_each
+from core.studies.laboratory.asking import AskingOnce, Seldom, of_each
 from core.studies.laboratory.settings import within
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE, SIMILARITIES, usual_threshold
@@ -415,7 +415,8 @@ def _recordings(
             continue
         try:
             formed = model if form is None else model.in_form(form)
-            recordings = of_each(formed, tasks, functools.partial(_record, formed), progress)
+            heard = AskingOnce(formed) if formed.capabilities.local else formed
+            recordings = of_each(formed, tasks, functools.partial(_record, heard), progress)
         except ModelError as error:
             if form is None:
                 raise

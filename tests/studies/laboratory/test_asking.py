@@ -4,11 +4,12 @@ import threading
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from core.language_models.errors import ModelError
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.asking import must_score, of_each
+from core.studies.laboratory.asking import AskingOnce, must_score, of_each
 from tests.fakes import knows
 
 
@@ -62,3 +63,28 @@ def test_only_whole_answers_are_compared():
         other.capabilities = replace(model.capabilities, **lacking)
         with pytest.raises(ModelError, match="does not score given, whole answers"):
             must_score(other)
+
+
+def test_what_has_one_answer_is_asked_once():
+    pairs, drawn = [], []
+
+    class Pairs:
+        def sample(self, prompt, count, *, temperature, seed=0, first=0):
+            drawn.append((prompt, count, temperature, seed, first))
+            return [prompt] * count
+
+        def score_together(self, blocks):
+            pairs.extend((p, a) for prompts, answers in blocks for p in prompts for a in answers)
+            return [np.array([[float(p + a) for a in b] for p in ps]) for ps, b in blocks]
+
+    model = AskingOnce(Pairs())
+    assert model.log_likelihoods(["1", "2"], ["3", "4"]).tolist() == [[13, 14], [23, 24]]
+    first, second = model.score_together([(["2", "5"], ["4", "6"]), (["1"], [])])
+    assert first.tolist() == [[24, 26], [54, 56]] and second.shape == (1, 0)
+    assert model.log_likelihoods(["5"], ["6"]).tolist() == [[56]]
+    assert sorted(pairs) == sorted({*pairs}) and len(pairs) == 7
+    greedy, warm = {"temperature": 0.0}, {"temperature": 0.9, "seed": 1, "first": 2}
+    calls = (1, greedy), (2, greedy), (3, warm), (3, warm)
+    replies = [model.sample("1", count, **how) for count, how in calls]
+    assert [*map(len, replies)] == [1, 2, 3, 3]
+    assert drawn == [("1", 1, 0.0, 0, 0), ("1", 3, 0.9, 1, 2), ("1", 3, 0.9, 1, 2)]
