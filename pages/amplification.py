@@ -34,6 +34,7 @@ def page() -> None:
         return
     if (before := st.query_params.get("tab")) in RENAMED:
         st.query_params["tab"] = RENAMED[before]
+        st.rerun()  # the tabs read the address as a run finds it
     curve, by_band, published, why = st.tabs(
         ["Your question", "Embedded world", "The paper’s", "Mechanism"],
         key="tab",

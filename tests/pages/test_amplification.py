@@ -313,6 +313,11 @@ def test_garbage_in_the_address_is_dropped(use):
 # ------------------------------------------------------------------------------ galleries
 
 
+def test_a_tab_opens_by_the_name_that_it_had_before_too():
+    app = session("amplification", tab="The mechanism")
+    assert app.session_state["tab"] == WHY and app.slider
+
+
 def test_the_papers_twelve_questions_stand_in_their_groups_and_can_be_looked_at_closer(embedded):
     page = opened(tab=PUBLISHED)
     every = [published for group in PAPER.values() for published in group]
