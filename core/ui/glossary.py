@@ -149,14 +149,16 @@ TERMS: Final[dict[str, str]] = {
 }
 
 
+@st.fragment  # what is opened and typed here must not run the page again
 def button() -> None:
-    """Offer every term; stands on every page."""
-    with st.popover("Glossary", icon=":material/menu_book:"):
-        st.markdown(VERDICTS)
-        _terms()
+    """Offer every term; stands on every page, and is sent to who opens it."""
+    opened = st.popover("Glossary", icon=":material/menu_book:", key="glossary", on_change="rerun")
+    if opened.open:
+        with opened:
+            st.markdown(VERDICTS)
+            _terms()
 
 
-@st.fragment  # what is typed here must not run the page again
 def _terms() -> None:
     words = (st.text_input("Find a term", key="glossary_term") or "").casefold().split()
     terms = [
@@ -165,6 +167,6 @@ def _terms() -> None:
         if all(word in f"{term} {meaning}".casefold() for word in words)
     ]
     if terms:
-        st.markdown("\n\n".join(terms))  # one element: a page is sent with every run
+        st.markdown("\n\n".join(terms))
     else:
         st.text("No term matches. Use fewer words.")
