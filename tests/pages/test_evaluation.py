@@ -60,7 +60,7 @@ def opened(**query):
 
 def uploaded(page, content=None, name="mine.jsonl"):
     """Choose a file of questions."""
-    page.segmented_control(key="evaluation_source").set_value("Your file").run()
+    page.pills(key="evaluation_source").set_value("Your file").run()
     content = lines() if content is None else content
     return page.file_uploader(key="evaluation_file").set_value((name, content, "text/plain")).run()
 
@@ -325,7 +325,7 @@ def test_wordnet_is_read_once(world, monkeypatch):
     )
     form.questions.wordnet.cache_clear()
     page = opened()
-    page.segmented_control(key="evaluation_source").set_value("WordNet").run()
+    page.pills(key="evaluation_source").set_value("WordNet").run()
     assert said(page, "WordNet: 12 questions.")
     page.number_input(key="evaluation_number").set_value(5).run()
     assert said(page, "WordNet: 5 questions, drawn at random of 12.") and read == [1]

@@ -139,7 +139,7 @@ def of_some_scores(content):
 
 def evaluation(content):
     app = session("evaluation")
-    app.segmented_control(key="evaluation_source").set_value("Your file")
+    app.pills(key="evaluation_source").set_value("Your file")
     app.run()
     return upload(app, content, "evaluation_file")
 

@@ -59,7 +59,7 @@ class QuestionSample:
 
 def choice() -> Questions | None:
     """Let the person choose questions; None, with a sentence, until they are there."""
-    source = st.segmented_control(
+    source = st.pills(
         "Questions",
         WITH_WORDNET if has_wordnet() else HERE,
         default=WORLD,
