@@ -14,8 +14,8 @@ def known_questions(monkeypatch):
     """Thousands of tables hold the same few thousand questions: each gets its number once."""
 
     def numbers(texts):
-        new = np.array([text for text in texts if text not in KNOWN], object)
-        KNOWN.update(zip(new, find(new), strict=True))
+        if new := [text for text in texts if text not in KNOWN]:
+            KNOWN.update(zip(new, find(np.array(new, object)), strict=True))
         return np.array([KNOWN[text] for text in texts], np.uint64)
 
     monkeypatch.setattr(fingerprints, "of_questions", numbers)

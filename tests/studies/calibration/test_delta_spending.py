@@ -25,20 +25,6 @@ from tests.studies.calibration.tables import rows_of_arrays
 WANTED = Target(0.05, 0.9, "ltt", "s0")
 
 
-@pytest.fixture(autouse=True)
-def numbers_once(monkeypatch):
-    """The same questions are drawn again and again: their numbers are computed once."""
-    number, known = fingerprints.of_questions, {}
-
-    def of_questions(texts):
-        texts = tuple(texts)
-        if texts not in known:
-            known[texts] = number(np.array(texts, object))
-        return known[texts].copy()
-
-    monkeypatch.setattr(fingerprints, "of_questions", of_questions)
-
-
 def scored(rng, n, error, scores=1, kinds=1, first=0):
     """Rows of a law that is wrong in one share of the questions, whatever the scores say."""
     correct = rng.random(n) >= error
