@@ -124,7 +124,7 @@ def nearness(taught: TaughtPosition, palette: Palette) -> FilledShape:
         for offer in [*taught.nearest[:1], *nearest]
     ]
     return _shares(
-        [(0.0, f"near up to {1 - NEAR:.0%}"), (1 - NEAR, _SIDES[1])],
+        [(0.0, "near"), (1 - NEAR, f"{_SIDES[1]} above {1 - NEAR:.0%}")],
         (palette.muted, palette.epistemic),
         marks or [(1.0, "100%: no taught question is like it at all")],
         "0%: the same words as a taught question, 100%: none",
@@ -140,15 +140,13 @@ def keeping(inspection: Inspection, palette: Palette) -> FilledShape:
     perhaps = _PERHAPS if inspection.promises else f"{_PERHAPS}, no promise"
     if inspection.headline is Headline.PERHAPS:
         less = perhaps
-    most = change_in_words(limit)
-    steps = [(0.0, f"{less} up to {most}")]
+    steps = [(0.0, less)]
     if inspection.belief_limit is not None:
-        believed = (0.0, f"{_BELIEVE} up to {1 - LEAST_KEPT:.0%}")
-        further = [(1 - LEAST_KEPT, f"{perhaps} up to {most}")] * (limit < LEAST_KEPT)
-        steps = [believed, *further]
+        further = [(1 - LEAST_KEPT, f"{perhaps} above {1 - LEAST_KEPT:.0%}")]
+        steps = [(0.0, _BELIEVE), *further * (limit < LEAST_KEPT)]
     mean = repeat_probability(inspection.others)
     return _shares(
-        [*steps, (1 - limit, more)],
+        [*steps, (1 - limit, f"{more} above {change_in_words(limit)}")],
         (palette.primary, palette.epistemic) if decides else (palette.muted, palette.muted),
         [(1 - mean, f"this question: {change_in_words(mean)}")],
         "doubt: how likely it says something else, told others",
@@ -200,7 +198,7 @@ def _climb(
 def _steps(
     inspection: Inspection, lowest: float, border: float, widest: float
 ) -> list[tuple[float, str]]:
-    """Return what is said from which doubt on, each up to where the next begins.
+    """Return what is said from which doubt on: each number stands where it is on the scale.
 
     What no doubt can lead to has no step; nothing is said of trust where none is served.
     """
@@ -211,26 +209,25 @@ def _steps(
     is_perhaps = inspection.headline is Headline.PERHAPS
     if is_perhaps and believed is None:  # what it is, wherever below λ
         less = perhaps
-    limit = f"limit λ = {_number(rule.value, places)}" if rule else ""
+    limit = f"λ = {_number(rule.value, places)}" if rule else ""
     if border <= lowest:
         return [(border, f"{more} from {limit}")]
     if border >= widest:
         return [(lowest, less)]
-    steps = [(border, more)]
     if not rule and is_perhaps:
-        return [(lowest, f"{less} up to {_number(border, places)}"), *steps]
+        return [(lowest, less), (border, f"{more} above {_number(border, places)}")]
     if not rule:
-        return [(lowest, "no limit λ is certified here"), (lowest, less), *steps]
+        return [(lowest, "no limit λ is certified here"), (lowest, less), (border, more)]
+    steps = [(border, f"{more} from {limit}")]
     if believed is None:
-        than = "below" if inspection.doubt_decides else "than"
         most = largest_doubt(inspection.scores, rule.score)
         if is_perhaps and lowest < most < border:  # whatever it does, it is served
             steps.insert(0, (most, f"at most {_number(most)}, even if it only repeats"))
-        return [(lowest, f"{less} {than} {limit}"), *steps]
+        return [(lowest, less), *steps]
     if believed >= border:
-        return [(lowest, f"{_BELIEVE} below {limit}"), *steps]
-    first = (lowest, f"{_BELIEVE} {belief_in_words(inspection, believed)}")
-    return [first, (believed, f"{perhaps} below {limit}"), *steps]
+        return [(lowest, _BELIEVE), *steps]
+    above = f"{perhaps} above {_number(believed, digits(inspection, believed))}"
+    return [(lowest, _BELIEVE), (believed, above), *steps]
 
 
 def digits(inspection: Inspection, *limits: float | None) -> int:

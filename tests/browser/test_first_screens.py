@@ -42,6 +42,8 @@ def test_a_first_screen_is_about_one_thing(address, open_page, name):
     words, controls = page.evaluate(SEEN)
     assert words and len(words) <= WORDS, words
     assert len(controls) <= CONTROLS, controls
+    tops = [each.bounding_box()["y"] for each in page.locator(".st-key-chips button").all()]
+    assert len(tops) >= 2 and len({*tops}) == 1, "the model, the policy and the glossary: one line"
     page.set_viewport_size(NARROW)
     at_rest(page)
     assert too_wide(page) <= 0

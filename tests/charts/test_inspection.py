@@ -174,10 +174,10 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
     limit = inspection.verdict.rule.value
     few = inspection.samples_needed is not None
     less, more = (
-        ("less doubt than", "more doubt") if few else ("would be answered below", "? I don’t know")
+        ("less doubt", "more doubt") if few else ("would be answered", "? I don’t know")
     )
-    assert labels[f"{less} limit λ = {limit:.3f}"] == 0
-    assert labels[more] == limit
+    assert labels[less] == 0
+    assert labels[f"{more} from λ = {limit:.3f}"] == limit
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
     assert (
@@ -222,14 +222,13 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
         if is_served:  # the rule, in the words of the stamps; darker as far as it is believed
             limit = inspection.verdict.rule.value
             assert steps == {
-                f"{STAMPS[Headline.BELIEVE].label} up to {believed:.3f}: "
-                "1/10 of what 2 answers allow": 0,
-                f"{STAMPS[Headline.PERHAPS].label} below limit λ = {limit:.3f}": believed,
-                STAMPS[Headline.ABSTAIN].label: limit,
+                STAMPS[Headline.BELIEVE].label: 0,
+                f"{STAMPS[Headline.PERHAPS].label} above {believed:.3f}": believed,
+                f"{STAMPS[Headline.ABSTAIN].label} from λ = {limit:.3f}": limit,
             }
             assert scale.rows["zones"][2]["end"] == believed
         else:
-            assert {*steps} == {f"less doubt than limit λ = {limit:.3f}", "more doubt"}
+            assert {*steps} == {"less doubt", f"more doubt from λ = {limit:.3f}"}
         colours = {row["colour"] for row in rows_of(scale, "end")[:2]}
         assert colours == ({LIGHT.primary, LIGHT.epistemic} if is_served else {LIGHT.muted})
         assert ("does not decide" in document.doubt(inspection).alt) is not is_served
@@ -251,7 +250,7 @@ def test_where_nothing_near_was_taught_the_nearest_is_drawn_and_no_doubt(questio
     picture = document.decisive_picture(inspection, EXAMPLES)
     scale = picture.chart(*picture.data, LIGHT)
     check({"nearness": scale}, LIGHT)
-    assert placed(scale)[STAMPS[Headline.UNTAUGHT].label] == 1 - NEAR
+    assert placed(scale)[f"{STAMPS[Headline.UNTAUGHT].label} above {1 - NEAR:.0%}"] == 1 - NEAR
     assert "doubt" not in str(scale.rows)
     nearest = inspection.nearest_taught.nearest
     assert scale.rows["right"][0]["label"].startswith(first)
@@ -271,8 +270,9 @@ def test_where_nothing_is_certified_no_side_of_the_scale_has_a_colour():
     assert inspection.verdict.rule is None
     scale = charts.doubt_scale(inspection, (), LIGHT)
     limit = inspection.information_threshold
-    assert placed(scale)[f"{UNPROMISED.label} up to {limit:.3f}"] == 0
-    assert placed(scale)["more doubt"] == limit and not scale.rows["line"], "which is no λ"
+    assert placed(scale)[UNPROMISED.label] == 0
+    assert placed(scale)[f"more doubt above {limit:.3f}"] == limit
+    assert not scale.rows["line"], "which is no λ"
     assert {row["colour"] for row in rows_of(scale, "end")[:2]} == {LIGHT.muted}
     withheld = run(Request(QUERY, 10), copies(3))
     labels = {*placed(charts.doubt_scale(withheld, (), LIGHT))}
@@ -288,7 +288,7 @@ def test_a_single_answer_that_nothing_certifies_has_no_limit(embedded):
     assert single.compared_doubt > single.information_threshold
     scale = document.doubt(single)
     steps = [row["label"] for row in scale.chart(*scale.data, LIGHT).rows["steps"]]
-    assert steps == [f"{UNPROMISED.label} up to 50%", "more doubt"]
+    assert steps == [UNPROMISED.label, "more doubt above 50%"]
 
 
 @pytest.mark.parametrize(("limit", "words"), [(0.3, "50%"), (0.9, "59.4%")])  # ln 2 lies between
@@ -304,11 +304,11 @@ def test_a_single_answer_lies_where_it_is_kept_and_not_at_a_doubt_of_0(embedded,
     assert this["x"] == pytest.approx(1 - mean) and not scale.rows["others"]
     change = f"{1 - mean:.1%}"
     assert f"this question: {change}" in placed(scale) and f"{change} on average" in picture.alt
-    steps = {f"{STAMPS[Headline.BELIEVE].label} up to 50%": 0}
+    steps = {STAMPS[Headline.BELIEVE].label: 0}
     if limit > math.log(2):  # told others, it may be kept in less than half and lie below λ
-        steps[f"{STAMPS[Headline.PERHAPS].label} up to {words}"] = 0.5
+        steps[f"{STAMPS[Headline.PERHAPS].label} above 50%"] = 0.5
     least = min(0.5, math.exp(-limit))
-    steps[STAMPS[Headline.ABSTAIN].label] = pytest.approx(1 - least)
+    steps[f"{STAMPS[Headline.ABSTAIN].label} above {words}"] = pytest.approx(1 - least)
     assert {row["label"]: row["x"] for row in scale.rows["steps"]} == steps
     assert [row["x"] for row in scale.rows["line"]] == [pytest.approx(1 - least)]
     assert scale.rows["zones"][2]["end"] == pytest.approx(0.5), "darker as far as it is believed"
@@ -317,7 +317,7 @@ def test_a_single_answer_lies_where_it_is_kept_and_not_at_a_doubt_of_0(embedded,
     scores, recording = single.scores, replace(single.recording, others=others)
     dropped = replace(single, recording=recording, verdict=decide(scores, 1.0, 1, rule, others))
     steps = charts.keeping(dropped, LIGHT).rows["steps"]
-    assert [row["label"] for row in steps][:1] == [f"would be answered up to {words}"]
+    assert [row["label"] for row in steps] == ["would be answered", f"? I don’t know above {words}"]
 
 
 def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
@@ -329,7 +329,7 @@ def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
         *_, solid, hollow = rows_of(scale, "end")
         assert (solid["x"], solid["end"]) == (0, less)
         assert (hollow["x"], hollow["end"]) == (less, inspection.compared_doubt)
-        assert placed(scale)[f"solid: at least {less:.3f}"] == 0
+        assert placed(scale)[f"solid: certainly at least {less:.3f}"] == 0
 
 
 @pytest.mark.parametrize(
@@ -356,15 +356,15 @@ def test_a_limit_below_0_lies_on_the_scale_with_what_is_withheld_above_it(limit)
     scale = charts.doubt_scale(ruled, (), LIGHT)
     labels, ends = placed(scale), scale.values
     assert ends["lowest"] < limit < 0 < ends["widest"]
-    assert labels["? I don’t know"] == limit
-    assert labels[f"would be answered below limit λ = −{-limit:.3f}"] == ends["lowest"]
+    assert labels[f"? I don’t know from λ = −{-limit:.3f}"] == limit
+    assert labels["would be answered"] == ends["lowest"]
     answers, withholds = rows_of(scale, "end")[:2]
     assert (answers["end"], withholds["x"]) == (limit, limit)
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
     assert at == max(ruled.compared_doubt, ends["lowest"])
     nothing = read(inspection.recording, rule=replace(rule, value=-math.inf))
     (only,) = charts.doubt_scale(nothing, (), LIGHT).rows["steps"]
-    assert only["label"] == "? I don’t know from limit λ = −∞"
+    assert only["label"] == "? I don’t know from λ = −∞"
 
 
 def test_on_a_phone_there_is_no_room_for_a_label_left_of_a_small_doubt():

@@ -387,8 +387,9 @@ def caveat(inspection: Inspection) -> str | None:
         both = f"; with “{perhaps}” together, "
         overall = f"{both}{percent(rule.error)}" if rule.error is not None else ""
         return (
-            f"{mark(rule)}Of “{believe}”, at most {percent(rule.belief.target_error)} are wrong"
-            f"{overall} ({percent(LEAST_CONFIDENCE)} sure)."
+            f"{mark(rule)}Of “{believe}” to questions like the labelled ones, at most "
+            f"{percent(rule.belief.target_error)} are wrong{overall} "
+            f"({percent(LEAST_CONFIDENCE)} sure)."
         )
     if not inspection.promises or inspection.headline is not Headline.PERHAPS:
         return None

@@ -33,11 +33,12 @@ function draw(root, { groups, words, now }, send, setState) {
         ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])));
   }
 
-  const scale = ({ part, limit, believed, withheld }) => {
+  const scale = ({ part, limit, printed, believed, withheld }) => {
     const dot = element("span", { class: withheld ? "above" : "" });
     const track = element("div", { class: "track" }, dot);
     dot.style.left = `${100 * part}%`;
     track.style.setProperty("--limit", `${100 * limit}%`);
+    track.style.setProperty("--printed", `${100 * printed}%`);
     track.style.setProperty("--believed", `${100 * Math.min(believed, limit)}%`);
     return track;
   };

@@ -67,6 +67,7 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
     (kind, icon), mark = KINDS[one.kind], came.mark
     is_usual = came.policy.startswith("default")
     is_withheld = came.stamp is STAMPS[Headline.ABSTAIN]
+    belief = _belief_limit(came)
     reason = came.came if came.came == UNTAUGHT else ""
     beside, why = _beside_limit(came, is_withheld), came.why
     if came.stamp is STAMPS[Headline.BELIEVE] and (match := _OF_BELIEF.match(why)):
@@ -89,6 +90,7 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
         "policy": re.sub(" wrong$", " wrong overall", came.policy),
         "part": min(max(came.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(came) else None,
         "limit": came.limit / most,
+        "printed": (came.limit if belief is None else belief) / most,  # the limit beside the doubt
         "believed": (came.belief_limit or 0.0) / most,
         "withheld": is_withheld,  # a rounded doubt may look like λ
         "doubt": beside if _is_measured(came) else doubt_of(came),
@@ -108,9 +110,14 @@ def widest_scale(outcomes: Iterable[SavedOutcome]) -> float:
     return max(widest, default=1.0)
 
 
+def _belief_limit(came: SavedOutcome) -> float | None:
+    """Return the limit that gave “Believe it”; None of another word."""
+    return came.belief_limit if came.stamp is STAMPS[Headline.BELIEVE] else None
+
+
 def _beside_limit(came: SavedOutcome, is_withheld: bool) -> str:
     """Return the doubt and the limit that gave its word."""
-    belief = came.belief_limit if came.stamp is STAMPS[Headline.BELIEVE] else None
+    belief = _belief_limit(came)
     doubt, limit = _in_digits(came, came.limit if belief is None else belief)
     sign = "≥" if is_withheld else "<" if belief is None else "≤"
     # Earlier versions saved too few digits to tell them apart.

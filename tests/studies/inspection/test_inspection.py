@@ -212,7 +212,10 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
 
 
 MANY, HALF = "Name a yellow fruit.", "What is the state capital of Nevada?"
-MOST_WRONG = "Of “Believe it”, at most 2% are wrong; with “Perhaps” together, 5% (90% sure)."
+MOST_WRONG = (
+    "Of “Believe it” to questions like the labelled ones, at most 2% are wrong; "
+    "with “Perhaps” together, 5% (90% sure)."
+)
 PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
 
 
