@@ -274,7 +274,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         Headline.ABSTAIN: f"{rest:,}, {share(errors, rest)} wrong",
     }
     assert f"✓ Believe it {share(belief.answered, policy.labels)}" in texts(app)
-    limits = f"others below {policy.threshold:.3f}", "up to the Believe limit, 0.07–0.21"
+    limits = f"others below {policy.threshold:.3f}", "stands, up to Believe limit 0.07–0.21"
     assert {*limits} <= {*texts(app)}  # a tenth of ln 2, and of ln 8
     assert threshold(app)["belief"] == pytest.approx(0.2079, abs=1e-4)
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
@@ -487,10 +487,14 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     assert asked(app)  # what they mean is remembered for the file, and for no other
 
 
-def test_a_file_whose_scores_are_not_recognised_can_be_mapped_all_the_same(app):
-    upload(app, written(heading="question,rank,correct,answer", more=",Ann"))
-    assert said(app, "right answers and labels in “correct”, and no column taken for a sc")
-    settled(of_key(app.checkbox, "scored_").check().run())
+@pytest.mark.parametrize("answers", ["answer", "reference"])
+def test_a_file_whose_scores_are_not_recognised_can_be_mapped_all_the_same(app, answers):
+    upload(app, written(heading=f"question,rank,correct,{answers}", more=",Ann"))
+    if answers == "answer":  # which is judged, and no right one
+        assert said(app, "No column is taken for a score.")
+    else:
+        assert said(app, "right answers and labels in “correct”, and no column taken for a sc")
+        settled(of_key(app.checkbox, "scored_").check().run())
     choose_scores(app, "rank")
     assert answered(app) == share(certified(RIGHT, WRONG))
 

@@ -107,7 +107,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
         believed, errors = belief.answered, belief.errors
         least, most = belief_limits(policy, belief)
         promised = f" (≤\N{NO-BREAK SPACE}{percent(belief.target_error)} promised)"
-        rule = f"up to the {BELIEF}, {least:.2f}–{most:.2f}"
+        rule = f"stands, up to {BELIEF} {least:.2f}–{most:.2f}"
         add(Headline.BELIEVE, believed, errors, rule, promised)
     rule = f"others below {limit}"
     add(Headline.PERHAPS, policy.answered - believed, policy.errors - errors, rule)

@@ -241,7 +241,7 @@ def marks(measured: RunMeasures) -> str:
     """Return what the lines and rings of `document.aurocs` are."""
     if not measured.number:
         return ""
-    return f"Lines: joint {CONFIDENCE:.0%} intervals. Those of worse scores may overlap."
+    return f"Lines: joint {CONFIDENCE:.0%} intervals. Grey ●: worse, pair by pair."
 
 
 #: When an answer is right, by how it is compared with the accepted ones.
