@@ -173,9 +173,7 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
     labels = placed(charts.doubt_scale(inspection, EXAMPLES, LIGHT))
     limit = inspection.verdict.rule.value
     few = inspection.samples_needed is not None
-    less, more = (
-        ("less doubt", "more doubt") if few else ("would be answered", "? I don’t know")
-    )
+    less, more = ("less doubt", "more doubt") if few else ("would be answered", "? I don’t know")
     assert labels[less] == 0
     assert labels[f"{more} from λ = {limit:.3f}"] == limit
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
