@@ -12,6 +12,7 @@ import streamlit as st
 
 from core import settings
 from core.abstention.policy import NOT_VERIFIED
+from core.codec import percent
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
 from core.language_models.registry import BACK_ENDS
@@ -19,6 +20,7 @@ from core.language_models.trial import QUESTIONS
 from core.store.errors import StoreError
 from core.studies.costs import calls
 from core.studies.evaluation.recorded_answers import recorded_answers
+from core.studies.inspection.certificates import SMOLLM2
 from core.ui import lending, model_listing, model_opening
 from core.ui.components import tab_memory
 from core.ui.glossary import TERMS
@@ -134,6 +136,8 @@ def _choice() -> None:
             f"and {len(QUESTIONS):d} for each form that is tried. A second form is tried only "
             "where the first brings no short, whole answers."
         )
+    if kind not in (EMBEDDED, SMOLLM2):
+        st.caption(_price_of_a_promise())
     came_of_it = st.container()  # above the button: below, it would be out of sight
     # Not a callback: its arguments would be those of the run before.
     as_it_is = name == name_in_use() and form is None and not key
@@ -145,6 +149,19 @@ def _choice() -> None:
     _state()
     if BACK_ENDS[kind].is_service:
         _limits(kind, name)
+
+
+def _price_of_a_promise() -> str:
+    """Say what it takes to promise something of a model that no certificate is of."""
+    from core.abstention.thresholds import USUAL_CONFIDENCE, fewest_labels, labels_for_power
+
+    sure = 1 - (1 - USUAL_CONFIDENCE) / 2  # the first look at labels spends δ/2
+    most, expected = 0.05, 0.025
+    return (
+        "Calibration makes a promise for a model from questions that you label. For at most "
+        f"{percent(most)} wrong, it has to answer {fewest_labels(most, sure)} without a mistake, "
+        f"or about {labels_for_power(expected, most, sure)} with {percent(expected)} wrong."
+    )
 
 
 def _take_what_is_open() -> None:
