@@ -128,11 +128,11 @@ def _as_file(results: Sequence[Summary]) -> None:
     downloads.table(
         {
             "title": [r.title for r in results],
-            "verdict": [came.mark.words if came.mark else "" for came in each],
-            "what came of it": [came.came for came in each],
-            "policy": [came.policy for came in each],
-            "doubt": [component.doubt_of(came) for came in each],
-            "why": [came.why for came in each],
+            "verdict": [ending.mark.words if ending.mark else "" for ending in each],
+            "what came of it": [ending.answer for ending in each],
+            "policy": [ending.policy for ending in each],
+            "doubt": [component.doubt_of(ending) for ending in each],
+            "why": [ending.why for ending in each],
             "kind": [r.kind for r in results],
             "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in results],
             "model": [r.model for r in results],

@@ -137,7 +137,7 @@ def _choice() -> None:
             "where the first brings no short, whole answers."
         )
     if kind not in (EMBEDDED, SMOLLM2):
-        st.caption(_price_of_a_promise())
+        st.text(_price_of_a_promise())
     came_of_it = st.container()  # above the button: below, it would be out of sight
     # Not a callback: its arguments would be those of the run before.
     as_it_is = name == name_in_use() and form is None and not key

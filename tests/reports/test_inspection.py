@@ -181,7 +181,7 @@ def test_a_saved_verdict_is_read_whoever_saved_it_and_no_text_of_a_model_is_a_do
     ended = read_outcome(saved)
     assert (ended.stamp and ended.stamp.look, ended.doubt) == (look, doubt)
     assert (ended.mark == UNPROMISED) is (look == "perhaps" and "≤" not in saved)
-    assert ended.came == came or not came
+    assert ended.answer == came or not came
 
 
 def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(embedded):
@@ -201,7 +201,7 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
         read = read_outcome(older)
         assert read.stamp is STAMPS[Headline.BELIEVE]
         assert read.why == (f"{why}; {EARLIER}" if why in older else EARLIER)
-        assert read.came in ("Paris", read_outcome(saved).came)
+        assert read.answer in ("Paris", read_outcome(saved).answer)
         assert words_then(older, "", seen) is None  # today, too
     perhaps = "Perhaps (0.3 nats, λ = 0.463, default policy: ≤ 5% wrong; moved). Paris"
     assert read_outcome(perhaps).why == f"moved; {EARLIER}"

@@ -139,8 +139,8 @@ def outcome(inspection: Inspection) -> str:
         digits = digits_apart(value, rule.value)
         doubt = f" ({value:.{digits}f} {unit}, {_grounds(rule, digits)}{why})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
-    came = stamp.reason or " ".join(filter(None, answer))
-    return f"{stamp.words}{doubt}. {came}"
+    end = stamp.reason or " ".join(filter(None, answer))
+    return f"{stamp.words}{doubt}. {end}"
 
 
 def _because(inspection: Inspection) -> str:
@@ -193,7 +193,7 @@ class SavedOutcome(NamedTuple):
     """How a saved inspection ended."""
 
     stamp: Stamp | None
-    came: str  # the answer, or why there is none
+    answer: str  # the answer, or why there is none
     policy: str = ""  # in use, where it decided by a doubt; earlier versions did not save it
     doubt: float | None = None  # in `unit`, or λ where no policy is named
     limit: float = 1.0  # λ
@@ -248,11 +248,11 @@ def _as_saved(saved: str) -> SavedOutcome:
             return SavedOutcome(stamp, stamp.reason)
         # The answer stands behind: no text of a model passes for a doubt.
         if match := re.match(rf"{stamp.words}{_DECIDED}?\.(?: |$)", saved):
-            came, (doubt, unit, limit, policy, times) = saved[match.end() :], match.groups()
+            answer, (doubt, unit, limit, policy, times) = saved[match.end() :], match.groups()
             if doubt is None:
-                return SavedOutcome(stamp, came, doubt=None if times is None else float(times))
+                return SavedOutcome(stamp, answer, doubt=None if times is None else float(times))
             policy, _, why = policy.partition("; ")
-            return SavedOutcome(stamp, came, policy, float(doubt), float(limit), why, unit)
+            return SavedOutcome(stamp, answer, policy, float(doubt), float(limit), why, unit)
     return SavedOutcome(None, saved)
 
 

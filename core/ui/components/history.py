@@ -49,7 +49,7 @@ def history(
     listed = {one.id: one for one in chain.from_iterable(groups)}
     ticked = [id for id in (st.session_state.get(key) or {}).get("ticked") or [] if id in listed]
     read = {one.id: outcome_of(one) for one in listed.values()}
-    most = widest_scale(came for came in read.values() if _is_measured(came))
+    most = widest_scale(outcome for outcome in read.values() if _is_measured(outcome))
     rows = [[_row(one, read[one.id], most, len(group)) for one in group] for group in groups]
     content = {"groups": rows, "words": WORDS, "now": ticked}
     result = mount(data=content, key=key, on_opened_change=nothing, on_ticked_change=nothing)
@@ -62,18 +62,18 @@ def outcome_of(one: Summary) -> SavedOutcome:
     return read_outcome(one.outcome) if is_inspection else SavedOutcome(None, one.outcome)
 
 
-def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str, Any]:
+def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[str, Any]:
     """Return what a browser needs to draw a result, its doubt on a scale from 0 to `most`."""
-    (kind, icon), mark = KINDS[one.kind], came.mark
-    is_usual = came.policy.startswith("default")
-    is_withheld = came.stamp is STAMPS[Headline.ABSTAIN]
-    belief = _belief_limit(came)
-    reason = came.came if came.came == UNTAUGHT else ""
-    beside, why = _beside_limit(came, is_withheld), came.why
-    if came.stamp is STAMPS[Headline.BELIEVE] and (match := _OF_BELIEF.match(why)):
+    (kind, icon), mark = KINDS[one.kind], outcome.mark
+    is_usual = outcome.policy.startswith("default")
+    is_withheld = outcome.stamp is STAMPS[Headline.ABSTAIN]
+    belief = _belief_limit(outcome)
+    reason = outcome.answer if outcome.answer == UNTAUGHT else ""
+    beside, why = _beside_limit(outcome, is_withheld), outcome.why
+    if outcome.stamp is STAMPS[Headline.BELIEVE] and (match := _OF_BELIEF.match(why)):
         why, share = why[match.end() :], match["share"] or beside
         beside = share.replace("doubt ", "").replace("limit ", "")
-    if is_usual and came.stamp is STAMPS[Headline.PERHAPS]:
+    if is_usual and outcome.stamp is STAMPS[Headline.PERHAPS]:
         reason = NOT_SAVED
     return {
         "id": one.id,
@@ -84,62 +84,63 @@ def _row(one: Summary, came: SavedOutcome, most: float, times: int) -> dict[str,
         "model_in_short": FOLDERS.sub("gguf:", one.model),
         "at": one.created_at.isoformat(),
         "times": TIMES.format(times),
-        "came": "" if came.came == UNTAUGHT else came.came,
+        "came": "" if outcome.answer == UNTAUGHT else outcome.answer,
         "stamp": mark and {"look": mark.look, "label": mark.label, "when": KEY[mark.label]},
         # With “Believe it”, it is not of such answers alone.
-        "policy": re.sub(" wrong$", " wrong overall", came.policy),
-        "part": min(max(came.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(came) else None,
-        "limit": came.limit / most,
-        "printed": (came.limit if belief is None else belief) / most,  # the limit beside the doubt
-        "believed": (came.belief_limit or 0.0) / most,
+        "policy": re.sub(" wrong$", " wrong overall", outcome.policy),
+        "part": min(max(outcome.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(outcome) else None,
+        "limit": outcome.limit / most,
+        "printed": (outcome.limit if belief is None else belief) / most,  # beside the doubt
+        "believed": (outcome.belief_limit or 0.0) / most,
         "withheld": is_withheld,  # a rounded doubt may look like λ
-        "doubt": beside if _is_measured(came) else doubt_of(came),
-        "numbers": doubt_of(came),
+        "doubt": beside if _is_measured(outcome) else doubt_of(outcome),
+        "numbers": doubt_of(outcome),
         "why": why or reason,
     }
 
 
-def _is_measured(came: SavedOutcome) -> bool:
+def _is_measured(outcome: SavedOutcome) -> bool:
     """Whether a doubt lies on the scale: in nats, with a λ that is on it, too."""
-    return came.doubt is not None and bool(came.policy) and came.unit == NATS and came.limit > 0
+    in_nats = outcome.unit == NATS and outcome.limit > 0
+    return in_nats and outcome.doubt is not None and bool(outcome.policy)
 
 
 def widest_scale(outcomes: Iterable[SavedOutcome]) -> float:
     """Return where one scale for all these doubts ends, as that of an inspection does."""
-    widest = (scale_end(came.limit, came.doubt or 0.0) for came in outcomes)
+    widest = (scale_end(outcome.limit, outcome.doubt or 0.0) for outcome in outcomes)
     return max(widest, default=1.0)
 
 
-def _belief_limit(came: SavedOutcome) -> float | None:
+def _belief_limit(outcome: SavedOutcome) -> float | None:
     """Return the limit that gave “Believe it”; None of another word."""
-    return came.belief_limit if came.stamp is STAMPS[Headline.BELIEVE] else None
+    return outcome.belief_limit if outcome.stamp is STAMPS[Headline.BELIEVE] else None
 
 
-def _beside_limit(came: SavedOutcome, is_withheld: bool) -> str:
+def _beside_limit(outcome: SavedOutcome, is_withheld: bool) -> str:
     """Return the doubt and the limit that gave its word."""
-    belief = _belief_limit(came)
-    doubt, limit = _in_digits(came, came.limit if belief is None else belief)
+    belief = _belief_limit(outcome)
+    doubt, limit = _in_digits(outcome, outcome.limit if belief is None else belief)
     sign = "≥" if is_withheld else "<" if belief is None else "≤"
     # Earlier versions saved too few digits to tell them apart.
     return f"{doubt if doubt != limit else ''} {sign} {limit}".lstrip()
 
 
-def _in_digits(came: SavedOutcome, limit: float) -> list[str]:
+def _in_digits(outcome: SavedOutcome, limit: float) -> list[str]:
     """Return doubt and limit in as many digits as tell them apart, if those that were saved do."""
-    doubt = came.doubt or 0.0
+    doubt = outcome.doubt or 0.0
     digits = 3 if doubt == limit else digits_apart(doubt, limit)
     return [f"{x:.{digits}f}".replace("inf", "∞").replace("-", "−") for x in (doubt, limit)]
 
 
-def doubt_of(came: SavedOutcome) -> str:
+def doubt_of(outcome: SavedOutcome) -> str:
     """Return the doubt and λ, or why no doubt was compared."""
-    if came.doubt is not None and not came.policy:
-        return f"{came.doubt:.2f} of its limit"
-    if came.doubt is not None:
-        doubt, limit = _in_digits(came, came.limit)
-        return f"{doubt} {came.unit}, limit {limit}"
-    if came.stamp is None:
+    if outcome.doubt is not None and not outcome.policy:
+        return f"{outcome.doubt:.2f} of its limit"
+    if outcome.doubt is not None:
+        doubt, limit = _in_digits(outcome, outcome.limit)
+        return f"{doubt} {outcome.unit}, limit {limit}"
+    if outcome.stamp is None:
         return ""
-    if came.came == UNTAUGHT:
+    if outcome.answer == UNTAUGHT:
         return "– not compared"
-    return "– not decided" if came.stamp.look == "unsure" else "– no limit certified"
+    return "– not decided" if outcome.stamp.look == "unsure" else "– no limit certified"

@@ -31,7 +31,7 @@ def offer(inspection: Inspection) -> None:
         st.text(f"{of.title}, recorded{words}:", width="content")
         with st.container(key=f"stamp_{stamp.look}_recorded", width="content"):
             st.text(stamp.label, width="content")
-        st.text(display(outcome.came), width="content")
+        st.text(display(outcome.answer), width="content")
         if outcome.why:
             st.text(f"({outcome.why})", width="content")
         if st.button("Open its inspection", key="open_recorded", icon=":material/history:"):
