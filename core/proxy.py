@@ -246,12 +246,10 @@ def _question(body: dict[str, Any], model: str) -> tuple[tuple[str | None, str],
 def _turn(message: object) -> tuple[str, str] | None:
     """Return who says what in a message; None where that is not all, or no text."""
     match message:
-        case {"role": str(who), "content": str(text), **others} | {
-            "role": str(who),
-            "content": [{"type": "text", "text": str(text)}],
-            **others,
-        } if not any(others.values()):
+        case {"role": str(who), "content": str(text), **others} if not any(others.values()):
             return who, text
+        case {"content": [{"type": "text", "text": str(text), **others}], **front}:
+            return None if any(others.values()) else _turn({**front, "content": text})
     return None
 
 

@@ -83,6 +83,7 @@ def test_what_is_withheld_is_in_no_part_of_the_reply(embedded, question, reason)
 
 
 SYSTEM, USER = [{"role": "system", "content": "Be brief."}], {"role": "user", "content": FRANCE}
+PART = {"type": "text", "text": FRANCE}
 TURNS = [{"role": "assistant", "content": "Lyon"}, {"role": "user", "content": FRANCE}]
 
 
@@ -104,6 +105,7 @@ TURNS = [{"role": "assistant", "content": "Lyon"}, {"role": "user", "content": F
         ({"messages": [SYSTEM[0] | {"name": "Ann"}, USER]}, "messages", 400),
         ({"messages": [{"role": "user", "content": FRANCE, "name": "Lyon"}]}, "messages", 400),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages", 400),
+        ({"messages": [USER | {"content": [PART | {"also": "?"}]}]}, "messages", 400),
         ({"messages": None}, "messages", 400),
     ],
 )

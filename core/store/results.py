@@ -241,8 +241,8 @@ def _check_kind(kind: str) -> None:
 
 def _unknown_result() -> UnknownResultError:
     return UnknownResultError(
-        "This result is not here: it was deleted, or saved in another database. Look for it in "
-        "the list of results."
+        "This result is not here: it was deleted, or saved in another database or session. "
+        "Look for it in the list of results."
     )
 
 
