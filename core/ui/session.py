@@ -16,6 +16,7 @@ from core.settings import Sharing, is_public
 from core.store.results import THIS_COMPUTER
 
 T = TypeVar("T")
+OF_SESSION: Final = "session "  # begins the owner who is not known after a reload
 PAGE: Final = "page"  # in the session: the path of the page that is drawn
 
 
@@ -91,7 +92,7 @@ def owner() -> str:
     if alone():
         return THIS_COMPUTER
     who = person()
-    return f"person {who}" if who else f"session {this_session().key}"
+    return f"person {who}" if who else f"{OF_SESSION}{this_session().key}"
 
 
 def signs_in() -> bool:

@@ -157,7 +157,7 @@ class Runs:
 
             for ended in [there for there, old in self._jobs.items() if old.done]:
                 del self._jobs[ended]
-            self._jobs[folder] = Job(work, task.model)
+            self._jobs[folder] = Job(work, task.model, has_address=True)
             return self._jobs[folder]
 
     def join(self, folder: Path) -> Job[RunOutcome] | None:

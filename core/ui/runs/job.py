@@ -25,7 +25,7 @@ from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
 from core.ui.runs.scheduler import Scheduler
-from core.ui.session import Session, owner, public, this_session
+from core.ui.session import OF_SESSION, Session, owner, public, this_session
 
 T = TypeVar("T")
 
@@ -51,6 +51,7 @@ class Job(Generic[T]):
     `most`: how many calls were announced; None where they cost only time.
     `scheduler`: where it stands in line; by default that follows from the model.
     `on_cancel`: ends what the work waits for; by default what the model is asked.
+    `has_address`: whether it can be found again by who is not known after a reload.
 
     Raises `BusyError` when there are too many already.
     """
@@ -63,6 +64,7 @@ class Job(Generic[T]):
         most: int | None = None,
         scheduler: Scheduler | None = None,
         on_cancel: Callable[[], None] | None = None,
+        has_address: bool = False,
     ) -> None:
         self.asks, self.most = asks, most
         self.stage, self.share = "Starting", 0.0  # as its last progress call said
@@ -74,7 +76,8 @@ class Job(Generic[T]):
         self.owner = owner()  # who started it, and pays
         self._sessions = {this_session(): self.owner}  # and whose each is
         self._alone_since: float | None = None
-        self._ends_with_them = public()
+        is_sessions = self.owner.startswith(OF_SESSION) and not has_address
+        self._ends_with_them = public() or is_sessions
         self._lock = threading.Lock()
         self._scheduler = scheduler or (ELSEWHERE if self.is_paid else HERE)
         self._ticket = self._scheduler.ticket(this_session())

@@ -145,7 +145,7 @@ def visitors(monkeypatch):
     return lambda visitor: current.__setitem__(0, visitor)
 
 
-def waiting(gate):
+def waiting(gate, **options):
     """A job that waits for the gate, and then says how far it is."""
 
     def work(job):
@@ -154,7 +154,7 @@ def waiting(gate):
         job.progress("Done waiting", 0.5)
         return "whole"
 
-    return Job(work)
+    return Job(work, **options)
 
 
 def test_who_has_it_alone_stops_it_by_leaving(gate):
@@ -205,10 +205,12 @@ def test_nobody_else_keeps_what_one_pays_for_going(gate, monkeypatch, local, who
 # ------------------------------------------------------------------ work for nobody
 
 
-def test_on_ones_own_machine_a_job_outlives_its_page(gate, monkeypatch):
+@pytest.mark.parametrize(("whose", "has_address"), [("person 1", False), ("session 1", True)])
+def test_what_can_be_found_again_outlives_its_page(gate, monkeypatch, whose, has_address):
+    monkeypatch.setattr(module, "owner", lambda: whose)
     monkeypatch.setattr(module, "GONE", 0.0)
     ONE.is_open = False
-    job = waiting(gate)
+    job = waiting(gate, has_address=has_address)
     assert not job.wait(0.1)
     gate.set()
     assert finished(job).result == "whole"
@@ -219,7 +221,10 @@ def strangers(monkeypatch):
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
 
 
-def test_among_strangers_a_job_ends_with_its_session(gate, strangers, monkeypatch):
+@pytest.mark.parametrize("is_public", [True, False])
+def test_a_job_ends_with_a_session_that_cannot_come_back(gate, monkeypatch, is_public):
+    monkeypatch.setattr(module, "public", lambda: is_public)
+    monkeypatch.setattr(module, "owner", lambda: "person 1" if is_public else "session 1")
     monkeypatch.setattr(module, "GONE", 0.0)
     job = waiting(gate)
     ONE.is_open = False
