@@ -85,9 +85,9 @@ def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monke
     assert found["symbol"].tolist() == [info.symbol for info in SCORES.values()]
     assert all(" to " in cell for cell in found["AUROC"])
     assert said(app, "paired bootstrap of 1,000 resamples of the questions, the same for every")
-    assert said(app, "Of a wrong and a right answer, it doubts the wrong one more: ")
+    assert said(app, "Of a wrong and a right answer, the wrong one is doubted more in ")
     dots, curves, compared = pictures(app)
-    assert dots.startswith("wrong answer doubted more (AUROC), the largest first: ")
+    assert dots.startswith("pairs with the wrong answer doubted more, the largest first: ")
     assert curves.startswith("Precision by recall: Mutual information from ")
     assert compared.count("adjusted p") == len(SCORES) - 1
     assert download(app, "Scores (CSV)") == download(app, "Comparisons (CSV)") == 1
