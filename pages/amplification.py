@@ -33,8 +33,7 @@ def page() -> None:
         saved_curves(result)
         return
     if (before := st.query_params.get("tab")) in RENAMED:
-        st.query_params["tab"] = RENAMED[before]
-        st.rerun()  # the tabs read the address as a run finds it
+        st.session_state["tab"] = RENAMED[before]  # the address itself belongs to the tabs
     curve, by_band, published, why = st.tabs(
         ["Your question", "Embedded world", "The paper’s", "Mechanism"],
         key="tab",
