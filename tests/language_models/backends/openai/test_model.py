@@ -523,11 +523,12 @@ def test_a_service_that_gives_fewer_answers_than_it_did_is_asked_for_fewer():
     with serving("chat-none", after=after) as server:
         model = probed(server)
         assert model.capabilities.candidates_a_call == 8
-        for most, requests in ((3, 1 + 3), (1, 3 + 8)):
+        for most, tried, enough in ((3, 1, 3), (1, 3, 8)):
             fewer[0] = most
             assert len(BatchingModel(model).sample(PROMPT, 8)) == 8
             assert model.capabilities.candidates_a_call == most
-            assert len(server.exchanges) == requests
+            # One that comes late may know already that fewer are given.
+            assert 1 <= len(server.exchanges) - enough <= tried
             server.exchanges.clear()
 
 
