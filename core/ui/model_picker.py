@@ -153,14 +153,16 @@ def _choice() -> None:
 
 def _price_of_a_promise() -> str:
     """Say what it takes to promise something of a model that no certificate is of."""
-    from core.abstention.thresholds import USUAL_CONFIDENCE, fewest_labels, labels_for_power
+    from core.abstention import thresholds
 
-    sure = 1 - (1 - USUAL_CONFIDENCE) / 2  # the first look at labels spends δ/2
+    delta = (1 - thresholds.USUAL_CONFIDENCE) / 2  # the first look at labels spends half
     most, expected = 0.05, 0.025
+    fewest = thresholds.fewest_labels(most, 1 - delta)
+    usual = thresholds.labels_for_power(expected, most, 1 - thresholds.FIRST_PART * delta)
     return (
         "Calibration makes a promise for a model from questions that you label. For at most "
-        f"{percent(most)} wrong, it has to answer {fewest_labels(most, sure)} without a mistake, "
-        f"or about {labels_for_power(expected, most, sure)} with {percent(expected)} wrong."
+        f"{percent(most)} wrong, it takes at least {fewest} answers without a mistake; where "
+        f"{percent(expected)} of them are wrong, about {usual}."
     )
 
 
