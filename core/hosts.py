@@ -7,6 +7,14 @@ from urllib.parse import urlsplit
 LOCAL: Final = ("localhost", "127.0.0.1", "::1")
 
 
+def is_name(entry: str) -> bool:
+    """Say whether `is_host_allowed` can ever find a server under this name: no address, no port."""
+    name = entry.removeprefix("*.")
+    return entry == "*" or (
+        len(entry.split()) == 1 and is_host_allowed(f"[{name}]" if ":" in name else name, [name])
+    )
+
+
 def is_host_allowed(host: str | None, names: Sequence[str]) -> bool:
     """Say whether a server of these names is meant; all are where there are none.
 

@@ -8,6 +8,7 @@ all this holds for keys in that file, too.
 """
 
 import os
+import re
 from enum import StrEnum
 from typing import Final
 
@@ -25,7 +26,7 @@ HUB_TOKEN: Final = "HF_TOKEN"  # read by the hub's own library
 
 USUAL_BUDGET: Final = 2000  # calls
 LEAST_MEMORY: Final = 200  # megabytes: the largest file, while it is read
-
+_HOST: Final = re.compile(r"(([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d+)?)?")
 
 _is_shared = False  # until `share` says so: a command is its user's own
 
@@ -60,7 +61,8 @@ def is_shared() -> bool:
 
 def allowed_hosts() -> list[str]:
     """Return the only servers of models that may be asked; empty where any may."""
-    return [entry.lower() for entry in _entries(ALLOWED_HOSTS)]
+    text = _text(ALLOWED_HOSTS).lower()
+    return [entry.strip() for entry in text.split(",")] if text else []
 
 
 def database() -> str:
@@ -141,6 +143,12 @@ def check() -> None:
     budget()
     memory()
     sharing()
+    if not all(map(_HOST.fullmatch, allowed_hosts())):
+        raise SettingError(
+            f"{ALLOWED_HOSTS} names something that is no host. If you run this server, write hosts "
+            f"with or without a port, between commas, such as {ALLOWED_HOSTS}=model.example,"
+            "localhost:8000, or unset it to allow all."
+        )
     if is_public():
         public_budget()
 

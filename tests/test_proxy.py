@@ -278,3 +278,7 @@ def test_the_command_refuses_what_it_cannot_serve(tmp_path):
     assert outcome.exit_code == 1 and "cannot prove that" in outcome.output
     outcome = CliRunner().invoke(cli.main, ["serve", "--host", "192.0.2.1"])
     assert outcome.exit_code == 1 and "Nothing can listen on 192.0.2.1" in outcome.output
+    for name in ("http://believe.example", "believe.example:8000", "a b", ""):
+        others = ["--allowed-host", "::1", "--allowed-host", "*.believe.example"]
+        outcome = CliRunner().invoke(cli.main, ["serve", *others, "--allowed-host", name])
+        assert outcome.exit_code == 2 and "give a name alone" in outcome.output

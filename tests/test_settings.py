@@ -55,3 +55,14 @@ def test_what_a_private_server_does_not_read_is_not_checked(monkeypatch):
     monkeypatch.setenv("BELIEVE_BUDGET", "all")
     with pytest.raises(SettingError, match="BELIEVE_BUDGET"):
         settings.check()
+
+
+def test_a_host_that_no_server_has_is_named_and_allows_none(monkeypatch):
+    monkeypatch.setenv("BELIEVE_ALLOWED_HOSTS", " Model.example , 127.0.0.1:80,[::1]:8000,")
+    settings.check()
+    for said in ("http://model.example", "model.example/v1", "a.example b.example", "*.a", "::1"):
+        monkeypatch.setenv("BELIEVE_ALLOWED_HOSTS", said)
+        with pytest.raises(SettingError, match="BELIEVE_ALLOWED_HOSTS names something"):
+            settings.check()
+    monkeypatch.setenv("BELIEVE_ALLOWED_HOSTS", ",")
+    assert settings.allowed_hosts()  # of none: nothing is not any

@@ -8,7 +8,7 @@ import click
 from core.commands.files import FilesFirst, Input, Range
 from core.commands.model import open_for_study, opens, tell
 from core.guard import Guard, policy_in
-from core.hosts import LOCAL
+from core.hosts import LOCAL, is_name
 from core.language_models.client.stack import stop
 from core.studies import costs
 
@@ -63,6 +63,11 @@ def serve(
 
     from core.proxy import proxy
 
+    if not all(map(is_name, names)):
+        raise click.BadParameter(
+            "give a name alone, such as believe.example, without http:// and port.",
+            param_hint="--allowed-host",
+        )
     rule = policy_in(policy) if policy else None
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET

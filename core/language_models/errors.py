@@ -33,7 +33,7 @@ def refused_key(whose: str, variable: str, *, typed: bool) -> NeedsKeyError:
         which, mend = "that was typed", "Type another one under “Model”."
     else:
         which = f"in {variable}"
-        mend = "Put another one there and start again, or type one under “Model”."
+        mend = "Put another one there and start again; the dashboard takes one under “Model”, too."
     return NeedsKeyError(
         f"{whose} did not accept the key {which}: it is wrong, or no longer valid. {mend}"
     )

@@ -35,6 +35,7 @@ LOOK_AGAIN = 5.0  # seconds between two looks at a server that loads its model
 LONGEST_CALL = 180.0  # for all tries and the waits between them; not for waiting in line
 LONGEST_QUEUE = 600.0  # seconds that a request may take behind others
 ROOM = 2.0  # times as long as expected
+KEY_REST = 30.0  # seconds in which a key that was not accepted is not sent again
 
 
 def tell_nobody(sentence: str) -> None:
@@ -45,8 +46,8 @@ class RetryingModel(Wrapper):
     """Tries again after faults that pass, with jittered back-off, as the service asks.
 
     A server that cannot be reached at all, or has another model now, ends every call that is open.
-    Once it has not accepted the key, it is asked nothing more through this object; replies on their
-    way are waited for.
+    Once it has not accepted the key, it is asked nothing through this object for `KEY_REST`
+    seconds; replies on their way are waited for.
 
     The budget stops it; every try counts, for a service may charge for it. `at_once` requests may
     be under way at the same time; after a time-out half as many. `wait` sleeps for some seconds,
@@ -143,8 +144,9 @@ class RetryingModel(Wrapper):
             clock.stop.check()
             current_stop().check()  # of one asker among several
             places = self.concurrency.at_once
-            if self._open.refusal:  # a key that one call was refused is refused to all
-                raise errors.NeedsKeyError(str(self._open.refusal))
+            refusal, until = self._open.refusal  # a key that one call was refused is refused to all
+            if time.monotonic() < until:
+                raise errors.NeedsKeyError(str(refusal))
             self.budget.take()
             once = Meter()
             try:
@@ -156,7 +158,7 @@ class RetryingModel(Wrapper):
                         lambda: self._in_time(clock, request, texts), texts
                     )
             except errors.NeedsKeyError as error:
-                self._open.refusal = error
+                self._open.refusal = error, time.monotonic() + KEY_REST
                 raise
             except errors.SilentError as error:
                 if self.concurrency.halve(places):
@@ -192,11 +194,11 @@ class _OpenCalls:
     Without that, each would knock again for itself, and count it, until it gives up. The same layer
     in another form, or with another limit of answers, shares it.
 
-    `refusal`: of the key, for good.
+    `refusal`: of the key, and until when it is not sent again, by the clock that only goes on.
     """
 
     def __init__(self, whole: Stop) -> None:
-        self.refusal: errors.NeedsKeyError | None = None
+        self.refusal: tuple[errors.NeedsKeyError | None, float] = None, -math.inf
         self._whole, self._stop = whole, Stop([whole])
         self._calls = 0
         self._failure: errors.ModelError | None = None

@@ -137,6 +137,18 @@ def test_a_key_that_is_refused_is_refused_to_the_same_model_in_a_form_too():
     assert len(model.faults) == 2  # one was asked for
 
 
+def test_a_key_that_was_refused_is_tried_again_after_a_while(clock):
+    model = Flaky(NeedsKeyError("No."))
+    patient = RetryingModel(model)
+    for seconds in (0, retry.KEY_REST - 1):
+        clock.now += seconds
+        with pytest.raises(NeedsKeyError):
+            CALLS["sample"](patient)
+    assert model.requests == 1
+    clock.now += 1
+    assert CALLS["sample"](patient)
+
+
 @every_call
 def test_it_gives_up_after_some_tries_and_says_why(call):
     waits = []
