@@ -30,6 +30,7 @@ from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, result
 from core.studies.calibration.calibration import BEST, Target, calibrate
+from core.studies.calibration.delta_spending import from_json
 from core.studies.calibration.delta_spending import to_json as to_text
 from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.rows_by_doubt import RowSelection
@@ -742,7 +743,7 @@ def test_every_look_at_these_labels_is_paid_for_and_the_same_one_once(app):
 def test_nothing_is_promised_of_labels_while_nobody_can_say_what_was_looked_at_before(
     app, monkeypatch
 ):
-    def locked(_):
+    def locked(*_):
         raise StoreError("Another program has locked the database: close that program.")
 
     upload(app, written())
@@ -755,8 +756,13 @@ def test_nothing_is_promised_of_labels_while_nobody_can_say_what_was_looked_at_b
         assert badges(again) == [PROBLEM]
         assert GUARANTEED in badges(app.run())  # which has read them
     assert look(settled(again.run())) == 1 and GUARANTEED in badges(again)
-    set_target(again, alpha=0.12)
-    assert look(again) == 3
+    with monkeypatch.context() as broken:
+        broken.setattr(Looks, "save", locked)
+        set_target(again, alpha=0.12)
+        assert look(again) == 3
+        assert said(again.run(), "A later session does not know")  # as long as that is so
+    assert not said(again.run(), "A later session does not know")
+    assert [from_json(each).place for each in storage().looks.all()] == [1, 2, 3]
 
 
 def test_a_look_of_another_page_in_the_same_moment_has_its_place_first(app, monkeypatch):

@@ -29,6 +29,7 @@ ONLY_OWN = (
     "hold together."
 )
 _LOOKS = "calibration_looks"  # by setting; those of the database, too, once they were read
+_UNSAVED = "calibration_looks_unsaved"  # of them, what the database could not take yet
 _OF_EXAMPLE = "calibration_looks_at_example"
 _READ = "calibration_looks_read"  # whether those of the database were, in this session
 
@@ -91,13 +92,16 @@ def note(
         _looks_at_example().update({each.setting: each for each in taken})
         return True
     looks: dict[str, Look] = st.session_state.setdefault(_LOOKS, {})
-    new = {each.setting: each for each in taken if each.setting not in looks}
+    unsaved: dict[str, Look] = st.session_state.setdefault(_UNSAVED, {})
+    new = unsaved | {each.setting: each for each in taken if each.setting not in looks}
     if new:
         rows = [(each.setting, to_json(each)) for each in new.values()]
         try:
             if not storage().looks.save(rows, {*new, *(each.setting for each in earlier)}):
                 return False
+            unsaved.clear()
         except StoreError as error:
+            unsaved |= new
             st.text(f"A later session does not know that these labels were looked at. {error}")
         looks |= new
     return True
