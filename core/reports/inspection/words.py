@@ -217,14 +217,18 @@ def read_outcome(saved: str) -> SavedOutcome:
     """Read how a saved inspection ended, also as earlier versions saved it.
 
     What is no outcome has no stamp. A word of trust that a bundled policy gave which was replaced,
-    or of whose certificate nothing is told, is marked.
+    or of whose certificate nothing is told, is marked. “Believe it” has the promise of its own.
     """
     read = _as_saved(saved)
     if read.why == OTHER_WORDS:  # earlier versions saved the promise of what is taught
         return read._replace(policy=read.policy.partition(":")[0] + f": {NO_PROMISE}")
-    today = {_grounds(rule_of(default_policy(model), DEFAULT)) for model in MODELS}
+    rules = [rule_of(default_policy(model), DEFAULT) for model in MODELS]
+    today = {_grounds(rule): rule.belief for rule in rules}
     grounds = f"λ = {read.limit:.3f}, {read.policy}"
     default = read.policy.startswith("default") and grounds not in today
+    if read.stamp is _SERVED[0] and (belief := today.get(grounds)):
+        promise = f"≤ {percent(belief.target_error)} wrong with “{read.stamp.words}”"
+        return read._replace(policy=f"{read.policy.partition(':')[0]}: {promise}")
     if read.stamp in _SERVED and (default or (read.stamp is _SERVED[0] and not read.policy)):
         return read._replace(why="; ".join(filter(None, (read.why, EARLIER))))
     return read
