@@ -33,6 +33,7 @@ from core.studies.calibration.calibration import BEST, Target, calibrate
 from core.studies.calibration.delta_spending import from_json
 from core.studies.calibration.delta_spending import to_json as to_text
 from core.studies.calibration.example import EXAMPLE
+from core.studies.calibration.first_calibration import errors_of_belief
 from core.studies.calibration.rows_by_doubt import RowSelection
 from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.certificates import default_policies, default_policy
@@ -239,10 +240,10 @@ def test_opens_with_the_example_which_costs_nobody_a_look(app):
     assert not shows_example(app) and look(app) == 1
 
 
-def test_what_is_believed_is_drawn_while_its_policy_is_in_use(app):
-    assert "believed" in threshold(app)["bins"][0]
+def test_what_is_believed_is_drawn_and_said_while_its_policy_is_in_use(app):
+    assert "believed" in threshold(app)["bins"][0] and said(app, " believed (")
     app.session_state["policy_in_use"] = replace(default_policy(), belief=None)
-    assert "believed" not in threshold(app.run())["bins"][0]
+    assert "believed" not in threshold(app.run())["bins"][0] and not said(app, " believed (")
 
 
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
@@ -255,13 +256,14 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     of_all = f"{price} of questions like these. At most 5% of the answers are wrong (90% sure)."
     assert texts(app)[0] == of_all == policy.in_short
     is_guess, answers = data.sources == "never seen", data.doubts[SCORE] < policy.threshold
-    errors = (is_guess & answers & ~data.correct[SCORE]).sum()
+    errors, belief = (is_guess & answers & ~data.correct[SCORE]).sum(), default_policy().belief
+    assert belief.errors and errors_of_belief("half known") == 0  # they are all of one group
     assert said(
         app,
-        f"Of “never seen”, {errors} of {(is_guess & answers).sum()} answered are wrong "
-        f"({(is_guess & ~answers).sum()} withheld). Check answers there.",
+        f"Of “never seen”, {errors} of {(is_guess & answers).sum()} answered are wrong, "
+        f"{belief.errors} believed ({(is_guess & ~answers).sum()} withheld). "
+        "Check answers there.",
     )
-    belief = default_policy().belief
     assert (
         sum(each["believed"] for each in threshold(app)["bins"]) == belief.answered - belief.errors
     )

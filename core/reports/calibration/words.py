@@ -1,7 +1,7 @@
 """A calibration in sentences: its promise by group, its confirmation, what speaks against it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -397,19 +397,23 @@ def caution(every: ByGroup) -> str | None:
     )
 
 
-def proportion(every: ByGroup) -> str:
+def proportion(every: ByGroup, errors_of_belief: Callable[[str], int] | None = None) -> str:
     """Say what the promise does not cover, and what to do: of the group that `caution` names.
 
     "" where it names none. An answer of that group is to be checked under either word of trust:
-    the promise of “Believe it” is for all together, too.
+    the promise of “Believe it” is for all together, too. `errors_of_belief`: how many of a group's
+    wrong answers get that word, where that is known.
     """
     policy = every.policy
     if (worst := _worst(every)) is None or policy is None:
         return ""
     withheld = worst.queries - worst.answered
     others = f" ({withheld:,} withheld)" if withheld else ""
+    number = errors_of_belief(worst.name) if errors_of_belief else 0
+    word = f", {number:,} believed" if number else ""
     return (
-        f"Of {_quote(worst)}, {worst.errors:,} of {worst.answered:,} answered are wrong{others}. "
+        f"Of {_quote(worst)}, {worst.errors:,} of {worst.answered:,} answered are "
+        f"wrong{word}{others}. "
         "Check answers there."
     )
 

@@ -9,6 +9,7 @@ from core.data.world.facts import Band
 from core.reports.calibration import words
 from core.reports.calibration.document import by_group
 from core.studies.calibration.calibration import Calibration
+from core.studies.calibration.first_calibration import errors_of_belief, first_calibration
 from core.studies.calibration.result import CalibrationResult
 from core.ui import figures
 from core.ui.calibration.ledger import is_example, limit_of_count
@@ -68,10 +69,12 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
             st.badge("No promise", icon=":material/warning:", color="orange")
         if is_example(calibration.data):
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
-    _headlines(words.by_headline(calibration, belief_of(policy)))
+    belief = belief_of(policy)
+    _headlines(words.by_headline(calibration, belief))
     if caution:
+        is_first = belief is not None and result is first_calibration()
         with st.container(key="caution"):
-            st.text(words.proportion(result.groups))
+            st.text(words.proportion(result.groups, errors_of_belief if is_first else None))
     offers()
     weaker = policy.promise.removeprefix(policy.of_error)
     if not is_example(calibration.data):  # of which it is said beneath
