@@ -79,7 +79,7 @@ def heads(model: LanguageModel) -> None:
     for band in Band:
         cases = [of_fact(fact) for fact in draw(band, LOOKED_AT, seed=1)]
         for t in TOLD:
-            found = [looking(case, model, [t])[0].on_told.mean(axis=1) for case in cases]
+            found = [looking(case, model, [t])[0].on_answer.mean(axis=1) for case in cases]
             layers = "  ".join(f"{share:.2f}" for share in np.mean(found, axis=0))
             print(f"{band.value:>14}, told {t:>3} times:  {layers}")
 

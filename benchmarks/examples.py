@@ -74,7 +74,7 @@ def weight(model: LanguageModel, texts: Sequence[str], question: str) -> float:
 
 def line(name: str, examples: Sequence[Example], model: LanguageModel, *, weigh: bool) -> str:
     """Return what one choice of examples gives."""
-    texts = sorted({text for each in examples for text in (*each.told, each.answer)})
+    texts = sorted({text for each in examples for text in (*each.earlier, each.answer)})
     answers: list[list[str]] = []
     weights: list[NDArray[np.float64]] = []
     for seed in ORDERS:

@@ -49,8 +49,8 @@ OTHERS = (
 def choices() -> dict[str, tuple[Example, ...]]:
     """Return the examples that are compared, by their names."""
     untold = tuple(Example(e.query, (), e.answer) for e in EXAMPLES)
-    kept = tuple(e for e in (*EXAMPLES, *OTHERS) if not e.told or e.answer in e.told)
-    replaced = tuple(e for e in (*EXAMPLES, *OTHERS) if not e.told or e.answer not in e.told)
+    kept = tuple(e for e in (*EXAMPLES, *OTHERS) if not e.earlier or e.answer in e.earlier)
+    replaced = tuple(e for e in (*EXAMPLES, *OTHERS) if not e.earlier or e.answer not in e.earlier)
     orders = {
         f"the default, order {seed}": tuple(
             EXAMPLES[i] for i in np.random.default_rng(seed).permutation(len(EXAMPLES))

@@ -250,10 +250,6 @@ class Policy:
         return f"{'above' if self.larger_is_surer else 'below'} {limit}"
 
     @property
-    def _rule(self) -> str:
-        return f"answer if {self.score} is {self.where}"
-
-    @property
     def answer_if(self) -> dict[str, str | float | None]:
         """When it answers: “score”, and “above” or “below” with the limit.
 
@@ -375,10 +371,12 @@ class Policy:
         """What is promised, for which questions."""
         population = "for questions drawn like these and scored by the same pipeline"
         if self.method == "ltt":
+            most = self.belief and percent(self.belief.target_error)
+            believes = f"and at most {most} of those that it believes, " if most else ""
             return (
                 f"With {percent(self.confidence or 0)} confidence over draws of {self.labels:,} "
                 f"labelled rows, at most {percent(self.target_error)} of answered questions are "
-                f"wrong, {self._of_what_stands}{population}."
+                f"wrong, {believes}{population}."
             )
         if self.method == "crc":
             return (
@@ -395,12 +393,6 @@ class Policy:
             f"No promise: λ was chosen by hand. On the {self.labels:,} labelled rows, "
             f"{self.errors:,} of {self.answered:,} answered questions were wrong."
         )
-
-    @property
-    def _of_what_stands(self) -> str:
-        if self.belief is None:
-            return ""
-        return f"and at most {percent(self.belief.target_error)} of those that it believes, "
 
     def with_threshold(
         self, threshold: float, answered: int, errors: int, other_errors: int | None = None
@@ -475,7 +467,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
         "version": _version(policy.pipeline),
         "guarantee": policy.sentence,
         # In the score's own direction; “threshold” is of the doubt, which larger means.
-        "rule": policy._rule,
+        "rule": f"answer if {policy.score} is {policy.where}",
         "answer_if": policy.answer_if,
         **asdict(policy),
         "threshold": finite(policy.threshold),

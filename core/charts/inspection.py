@@ -74,7 +74,7 @@ def doubt_scale(
     believed = inspection.belief_limit
     if believed is not None:
         zones.append(_zone(lowest, believed, palette.primary))
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _LAYERS}
     rows["zones"] = zones
     steps = _steps(inspection, lowest, border, widest)
     _climb(rows, steps, limit if rule is not None and finite else None, palette)
@@ -165,7 +165,7 @@ def _shares(
 
     The last of the steps parts the `sides`, two colours.
     """
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _LAYERS}
     border = steps[-1][0]
     rows["zones"] = [_zone(0.0, border, sides[0]), _zone(border, 1.0, sides[1])]
     if steps[0][1].startswith(_BELIEVE):
@@ -265,8 +265,8 @@ def _scale_of_doubt(
 ) -> Shape:
     """Return the shape of a scale from `lowest` to `widest`, parameters; heights are in pixels.
 
-    The data of each layer are named as in `_MARKS`. `title` has two lines; `label` is an expression
-    of what is written at a place of the axis.
+    The data of each layer are named as in `_LAYERS`. `title` has two lines; `label` is an
+    expression of what is written at a place of the axis.
     """
     above = _STEP * steps + 10
     x = alt.X(
@@ -307,12 +307,12 @@ def _scale_of_doubt(
         "left": words("left", align="right", dx=-10),
         "right": words("right", align="left", dx=10),
     }
-    chart = alt.layer(*(layers[name] for name in _MARKS))
+    chart = alt.layer(*(layers[name] for name in _LAYERS))
     return shape(chart.properties(height=height + above + _AXIS), palette)
 
 
 # What lies on the scale of doubt, from the lowest layer to the highest.
-_MARKS = (
+_LAYERS = (
     *("zones", "steps", "stairs", "line", "solid", "hollow", "this", "others"),
     *("left", "right"),
 )
@@ -341,11 +341,11 @@ def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:
     names = [answer_name(text) for text in rows.answers]
     parts: list[tuple[Any, ...]] = []
     for place, row in enumerate(rows.rows):
-        label = TOLD_NOTHING if row.told is None else f"Told “{answer_name(row.told)}”"
+        label = TOLD_NOTHING if row.after is None else f"Told “{answer_name(row.after)}”"
         start = 0.0
         shares = list(zip(rows.answers, names, row.says, strict=True))
         for rank, (text, name, probability) in enumerate(shares):
-            again = rank > 0 and text == row.told
+            again = rank > 0 and text == row.after
             shade = _SHADES[min(rank, len(_SHADES) - 1)]
             dark = again or shade > _LEGIBLE
             blue = mix(palette.primary, palette.background, shade)

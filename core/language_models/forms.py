@@ -62,13 +62,13 @@ class Example:
     """A question, the answers that its prompt tells, and the answer that is shown."""
 
     query: str
-    told: tuple[str, ...]
+    earlier: tuple[str, ...]
     answer: str
 
     @property
     def prompt(self) -> str:
         """The prompt as it is sent."""
-        return prompts.iterative(self.query, self.told)
+        return prompts.iterative(self.query, self.earlier)
 
 
 EXAMPLES = (

@@ -37,7 +37,7 @@ QUESTIONS = (
 FEWEST = 4  # of the answers must be as an answer is wanted
 LONGEST = 40  # characters
 LEAST_PROBABILITY = 0.1  # of an answer, on geometric average
-COPIES = {text.casefold() for example in EXAMPLES for text in (*example.told, example.answer)}
+COPIES = {text.casefold() for example in EXAMPLES for text in (*example.earlier, example.answer)}
 SHIPPED: Final = Path(__file__).with_name("trials.json")  # by their names in a `Memory`
 AMPLE = 0.8  # on geometric average: no other form could have much more, and none is tried
 

@@ -87,7 +87,11 @@ def open_result(content: bytes) -> OpenedResult:
         return _policy(content)
     # A command prints one curve alone.
     amplifications = [document] if isinstance(document, dict) else document
-    if isinstance(amplifications, list) and amplifications and all(map(_is_curve, amplifications)):
+    if (
+        isinstance(amplifications, list)
+        and amplifications
+        and all(isinstance(each, dict) and "curve" in each for each in amplifications)
+    ):
         return _curves(amplifications)
     raise InvalidRequestError(_NO_RESULT)
 
@@ -149,10 +153,6 @@ def _check_words(content: Any) -> None:
             f"{_NO_RESULT} It has more notes and names than such a result has, or one of more than "
             f"{LONGEST_WORD:,} characters."
         )
-
-
-def _is_curve(content: Any) -> bool:
-    return isinstance(content, dict) and "curve" in content
 
 
 def _policy(content: bytes) -> OpenedResult:

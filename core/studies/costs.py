@@ -19,7 +19,7 @@ from core.studies.inspection.request import Request
 # For a bound: few vocabularies cut English text finer, and chats add marks to each request.
 FEWEST_CHARACTERS = 3
 MOST_OF_OTHERS = 2  # tokens a character that is not ASCII
-MARKS = 50  # tokens
+MARKUP_TOKENS = 50
 HALF = 0.4999999  # of a last digit, by which a bound is moved: but for what computing adds
 REPEATS = 0.1  # of the calls, or each of those at once: one time-out can end them all
 
@@ -250,7 +250,7 @@ class _Requests:
         self.one_by_one = capabilities.pairs_a_call == 1
         self.candidates_a_call = capabilities.candidates_a_call
         self.calls_a_prompt = capabilities.calls_a_prompt
-        self.in_front = math.ceil(capabilities.in_front / FEWEST_CHARACTERS) + MARKS
+        self.in_front = math.ceil(capabilities.in_front / FEWEST_CHARACTERS) + MARKUP_TOKENS
         self.plan = Plan()
 
     def sample(self, prompt_tokens: int, count: int, *, times: int = 1) -> None:

@@ -41,10 +41,10 @@ class Step:
     """Where the answers stand after one was told some times."""
 
     times: int
-    # own, told, others: the probabilities of the model's own answer, of what it was told, and of
+    # own, repeated, others: the probabilities of its own answer, of the one that is told, and of
     # `Lane.others`, in [0, 1]; the rest is anything else.
     own: float
-    told: float
+    repeated: float
     others: tuple[float, ...] = ()
 
 
@@ -60,11 +60,11 @@ class Course(StrEnum):
 class Lane:
     """One question of the experiment."""
 
-    # question, own, told: what is asked, what the model answers by itself, and what it is told
+    # question, own, repeated: what is asked, what the model answers by itself, and what it is told
     # instead.
     question: str
     own: str
-    told: str
+    repeated: str
     steps: tuple[Step, ...]
     headline: Headline  # of the inspection, with its default policy
     # Whether the answer is right, by the same judgement as an inspection's; False where nobody
@@ -83,10 +83,10 @@ class Lane:
     @property
     def course(self) -> Course:
         """What becomes of the model's own answer, by its probabilities alone."""
-        untold = self.steps[0].own
-        if min(step.own for step in self.steps) < untold / 2:
+        alone = self.steps[0].own
+        if min(step.own for step in self.steps) < alone / 2:
             return Course.GIVES_WAY
-        return Course.STANDS if untold > 0.5 else Course.SHARES
+        return Course.STANDS if alone > 0.5 else Course.SHARES
 
 
 def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = None) -> Lane:
@@ -169,8 +169,8 @@ def _steps(
     ends = np.cumsum([len(each) for each in groups])[:-1]
     sums = [part.sum(axis=1).tolist() for part in np.split(rows, ends, axis=1)]
     return tuple(
-        Step(step.times, min(step.own + ours, 1.0), min(step.told + theirs, 1.0), tuple(further))
-        for step, ours, theirs, *further in zip(steps, *sums, strict=True)
+        Step(at.times, min(at.own + ours, 1.0), min(at.repeated + theirs, 1.0), tuple(further))
+        for at, ours, theirs, *further in zip(steps, *sums, strict=True)
     )
 
 

@@ -145,7 +145,7 @@ def _numbers(lanes: list[Lane]) -> None:
         {
             "question": [one.question for one in lanes],
             "its own answer": [own_answer(one) for one in lanes],
-            "told": [one.told for one in lanes],
+            "told": [one.repeated for one in lanes],
         }
         | {
             f"{times} ×": [chance(one.steps[at].own, False, 1) for one in lanes]

@@ -98,7 +98,7 @@ class Evidence:
     # scored instead.
     second_counts: Integers | None = None
     # why the mutual information cannot be told from what chance alone shows; None if it can.
-    untold: str | None = None
+    chance_note: str | None = None
 
     def __post_init__(self) -> None:
         if self.greedy_log_likelihood is not None:

@@ -28,7 +28,9 @@ K = TypeVar("K", bound=Hashable)
 #: A first answer, and the one given after it was told; each with its log probability, nats.
 Chain = tuple[str, str, float, float]
 
-UNTOLD = "Almost no answer repeated, so dependence cannot be told from chance. Draw more samples."
+CHANCE_NOTE = (
+    "Almost no answer repeated, so dependence cannot be told from chance. Draw more samples."
+)
 
 
 def from_chains(
@@ -64,7 +66,7 @@ def from_chains(
     pairs = np.array([(number[a], number[b]) for a, b, *_ in chains])
     sampled = np.bincount(pairs[:, 0], minlength=len(responses))
 
-    unstabilised, untold = _estimate(pairs, marginal, rows, labels, {})
+    unstabilised, chance_note = _estimate(pairs, marginal, rows, labels, {})
     information = unstabilised
     if gammas := parameters.gammas:
         information, _ = _estimate(pairs, marginal, rows, labels, gammas)
@@ -91,7 +93,7 @@ def from_chains(
         log_second=log_second,
         sampled_mass=min(1.0, float(np.exp(information.log_mass))),
         second_counts=counts(sampled, labels),
-        untold=untold,
+        chance_note=chance_note,
     )
 
 
@@ -125,7 +127,7 @@ def _estimate(
     dealt = chance.dealt_estimates(pairs, marginal, rows, labels, **gammas)
     added = chance.adjustment_of_pairs(plain.value, of_second, dealt)
     adjusted = replace(plain, value=without_rounding(plain.value + added), correction=added)
-    return adjusted, None if chance.can_tell(plain.value, of_second, dealt) else UNTOLD
+    return adjusted, None if chance.can_tell(plain.value, of_second, dealt) else CHANCE_NOTE
 
 
 def from_tallies(

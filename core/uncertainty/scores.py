@@ -74,8 +74,8 @@ def self_verification(evidence: Evidence) -> Score:
 
 def mutual_information(evidence: Evidence) -> Score:
     """M.I.: how far a second answer depends on the first (Algorithms 1 to 3)."""
-    if evidence.untold:
-        return Score(None, None, evidence.likeliest_second, evidence.untold)
+    if evidence.chance_note:
+        return Score(None, None, evidence.likeliest_second, evidence.chance_note)
     value = evidence.mutual_information.value
     return Score(value, value, evidence.likeliest_second)
 

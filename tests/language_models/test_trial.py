@@ -160,8 +160,8 @@ def test_a_model_without_a_choice_is_not_tried(embedded):
 
 
 def test_examples_are_balanced_so_that_they_do_not_teach_what_is_measured():
-    told = [example for example in EXAMPLES if example.told]
-    kept = [example for example in told if example.answer in example.told]
+    told = [example for example in EXAMPLES if example.earlier]
+    kept = [example for example in told if example.answer in example.earlier]
     assert len(EXAMPLES) - len(told) == len(kept) == len(told) - len(kept) == 2
     text = in_front()
     assert text.count("\n\nProvide an answer to the following question:") == len(EXAMPLES)

@@ -485,7 +485,7 @@ def test_the_real_heads_follow_the_slider_and_the_fact(embedded):
             (found,) = looking(case, embedded, [times])
             expected += [
                 document.heads(found, which).alt
-                for which in (mechanism_charts.ON_QUESTION, mechanism_charts.ON_TOLD)
+                for which in (mechanism_charts.ON_QUESTION, mechanism_charts.ON_ANSWER)
             ]
             (point,) = amplify(case, embedded, [times]).points
             assert (

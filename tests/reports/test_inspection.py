@@ -179,7 +179,7 @@ def test_a_saved_verdict_is_read_whoever_saved_it_and_no_text_of_a_model_is_a_do
     saved, look, doubt, came
 ):
     ended = read_outcome(saved)
-    assert (ended.stamp and ended.stamp.look, ended.doubt) == (look, doubt)
+    assert (ended.stamp and ended.stamp.style, ended.doubt) == (look, doubt)
     assert (ended.mark == UNPROMISED) is (look == "perhaps" and "≤" not in saved)
     assert ended.answer == came or not came
 

@@ -31,20 +31,20 @@ def texts(inspection, answer):
 
 def test_a_lane_holds_the_models_own_probabilities(prepared, embedded):
     for inspection, found in prepared.values():
-        assert found.own == inspection.verdict.answer != found.told
+        assert found.own == inspection.verdict.answer != found.repeated
         assert [step.times for step in found.steps] == list(TIMES)
         asked = [
-            prompts.iterative(embedded.reads(found.question), [found.told] * times)
+            prompts.iterative(embedded.reads(found.question), [found.repeated] * times)
             for times in TIMES
         ]
         expected = np.stack(
             [
                 np.exp(embedded.log_likelihoods(asked, texts(inspection, answer))).sum(axis=1)
-                for answer in (found.own, found.told, *found.others)
+                for answer in (found.own, found.repeated, *found.others)
             ],
             axis=1,
         )
-        seen = [(step.own, step.told, *step.others) for step in found.steps]
+        seen = [(step.own, step.repeated, *step.others) for step in found.steps]
         assert seen == pytest.approx(expected, abs=1e-6)
 
 
@@ -62,7 +62,7 @@ def test_the_prepared_lanes_tell_the_story(prepared):
     assert min(step.own for step in known.steps) > 0.9
     assert min(step.own for step in many.steps) > 0.05
     for one in (mistaken, made_up):
-        assert one.steps[told].told > 0.5 > one.steps[told].own
+        assert one.steps[told].repeated > 0.5 > one.steps[told].own
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_home_and_the_clusters_of_an_inspection_say_the_same(prepared):
 
 def test_where_many_answers_are_right_each_is_named_beside_the_two(prepared):
     inspection, found = prepared["Name a yellow fruit."]
-    named = {found.own, found.told, *found.others}
+    named = {found.own, found.repeated, *found.others}
     assert len(found.others) > 2
     assert named <= {cluster.text for cluster in inspection.clusters}
     assert all(len(step.others) == len(found.others) for step in found.steps)
@@ -146,14 +146,14 @@ def table(answers, first, cls=TableModel):
 def test_a_question_of_ones_own_is_told_the_models_second_answer():
     model = table(["x", "y", "z"], [0.5, 0.3, 0.2])
     found = lane(run(Request(QUERY, 200), model), model)
-    assert (found.own, found.told, found.right) == ("x", "y", None)
+    assert (found.own, found.repeated, found.right) == ("x", "y", None)
     assert found.steps[3].own == pytest.approx(0.5)
 
 
 def test_home_tells_a_single_answer_what_its_inspection_tells_it(prepared):
     """Lyon, for the capital of France: "French" stood there once."""
     inspection, found = prepared["What is the capital of France?"]
-    assert found.told == inspection.others[0][0] == "Lyon"
+    assert found.repeated == inspection.others[0][0] == "Lyon"
 
 
 def test_a_model_with_one_answer_is_told_one_from_elsewhere_or_says_that_it_has_none():
@@ -161,7 +161,7 @@ def test_a_model_with_one_answer_is_told_one_from_elsewhere_or_says_that_it_has_
     inspection = run(Request(QUERY, 10), model)
     assert len(inspection.clusters) == 1
     if inspection.others:
-        assert lane(inspection, model).told == inspection.others[0][0]
+        assert lane(inspection, model).repeated == inspection.others[0][0]
     else:
         with pytest.raises(InvalidRequestError, match="only one answer"):
             lane(inspection, model)
@@ -170,5 +170,5 @@ def test_a_model_with_one_answer_is_told_one_from_elsewhere_or_says_that_it_has_
 def test_shares_are_never_more_than_all(prepared):
     for _, found in prepared.values():
         for step in found.steps:
-            shares = (step.own, step.told, *step.others)
+            shares = (step.own, step.repeated, *step.others)
             assert all(0 <= share <= 1 for share in shares) and sum(shares) <= 1 + 1e-6

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.data.world import grading
 from core.data.world.facts import Band
-from core.reports.inspection.words import MARKS
+from core.reports.inspection.words import STAMPS_BY_PROMISE
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
 from core.studies.inspection.verdict import LEAST_KEPT, MOST_TO_KEEP, Decision
@@ -108,7 +108,7 @@ def test_the_terms_stand_in_alphabetical_order():
 
 
 def test_the_key_of_the_verdicts_has_each_word_once_and_its_rule_in_the_words_of_the_scale():
-    every = {stamp.label for marks in MARKS.values() for stamp in marks.values()}
+    every = {stamp.label for marks in STAMPS_BY_PROMISE.values() for stamp in marks.values()}
     assert {*KEY} == every and len(KEY) == 5
     assert f"at most 1/{1 / MOST_TO_KEEP:.0f} of the most possible (ln m" in KEY["✓ Believe it"]
     assert f"single answer, at most {1 - LEAST_KEPT:.0%}" in KEY["✓ Believe it"]

@@ -304,9 +304,9 @@ def test_a_model_that_copies_and_never_repeats_is_not_answered(twice):
     scores = {name: info.function(evidence) for name, info in SCORES.items()}
     decided = decide(scores, evidence.sampled_mass, len(evidence.centres), default_rule())
     if twice:
-        assert evidence.untold is None and decided.decision is Decision.ABSTAIN
+        assert evidence.chance_note is None and decided.decision is Decision.ABSTAIN
     else:
-        assert scores["mutual_information"].reason == evidence.untold == decided.reason
+        assert scores["mutual_information"].reason == evidence.chance_note == decided.reason
         assert decided.decision is Decision.TOO_LITTLE
 
 
@@ -316,7 +316,7 @@ def test_likelihoods_of_long_answers_make_no_difference_out_of_rounding():
         firsts, seconds = rng.normal(-4000, 0.1, 60), rng.normal(-4000, 5)
         chains = [(f"a{i}", f"b{i}", float(p), float(seconds)) for i, p in enumerate(firsts)]
         found = from_chains(chains, greedy="", greedy_log_likelihood=None)
-        assert abs(found.mutual_information.value) < 1e-6 and found.untold
+        assert abs(found.mutual_information.value) < 1e-6 and found.chance_note
 
 
 def test_pairs_that_only_unlikely_ways_can_deal_on_are_no_warning():

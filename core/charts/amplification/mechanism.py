@@ -15,7 +15,7 @@ from core.uncertainty.attention import HeadRepetition
 HEIGHT = 260
 TIMES = alt.Tooltip("t:Q", title="repetitions", format=",d")
 TOOLTIP = [alt.Tooltip("which:N"), TIMES, alt.Tooltip("share:Q", format=".2%")]
-ON_QUESTION, ON_TOLD = "the question", "the answer in the prompt"
+ON_QUESTION, ON_ANSWER = "the question", "the answer in the prompt"
 
 
 def weights(looks: HeadRepetition, palette: Palette) -> Chart:
@@ -73,7 +73,7 @@ def _copies(looks: HeadRepetition) -> alt.X:
 
 def heads(looking: PromptAttention, which: str, palette: Palette) -> Chart:
     """Every head's attention on one part of the prompt, layer by layer."""
-    shares = looking.on_question if which == ON_QUESTION else looking.on_told
+    shares = looking.on_question if which == ON_QUESTION else looking.on_answer
     # One scale for every picture, so that they can be compared.
     scale = alt.Scale(domain=[0, 1], range=list(palette.sequential), interpolate="lab")
     ink = ink_on("attention", 1.0, palette)

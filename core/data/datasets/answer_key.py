@@ -347,7 +347,8 @@ def _with_cells(upload: Upload, key: AnswerKey, separator: str | None) -> Answer
     if separator is None:
         plain = cells.distinct.filter(pa.array(~cells.has(Cell.LIST)))
         marks = "|;" if upload.kind in _SEPARATED else ""
-        separator = next((mark for mark in marks if _any_has(plain, mark)), "")
+        separators = (m for m in marks if compute.any(compute.match_substring(plain, m)).as_py())
+        separator = next(separators, "")
     key = replace(
         key,
         separator=separator,
@@ -406,10 +407,6 @@ def _right_choices(cell: str, choices: Mapping[str, str]) -> list[str]:
     if len(parts) == len(choices) and {*parts} == {"0", "1"}:
         return [letter for letter, flag in zip(choices, parts, strict=True) if flag == "1"]
     return parts
-
-
-def _any_has(texts: pa.LargeStringArray, part: str) -> bool:
-    return bool(compute.any(compute.match_substring(texts, part)).as_py())
 
 
 def _query_in(cell: str) -> str:

@@ -169,14 +169,6 @@ def _plain_number(text: str) -> str:
     return re.sub("['’\u202f\xa0]", "", grouped[0]) if grouped else word
 
 
-def _is_grouped(text: str) -> bool:
-    return _GROUPED.fullmatch(_plain_number(text)) is not None
-
-
-def _has_decimal_dot(text: str) -> bool:
-    return "." in text and _NUMBER.fullmatch(_plain_number(text)) is not None
-
-
 def parse_list(text: str) -> list[str] | None:
     """Return the texts of a list in JSON, or as Python and NumPy print it; None if it is none."""
     text = text.strip()
@@ -411,7 +403,7 @@ def _cells(
     for code in np.flatnonzero(says_something).tolist():
         text = texts[code]
         number, right, says = parse_score(text), parse_correctness(text), 0
-        is_number[code] = number is not None or _is_grouped(text)
+        is_number[code] = number is not None or bool(_GROUPED.fullmatch(_plain_number(text)))
         if number is not None and (plain_commas or "," not in text):
             values[code] = number
         else:
@@ -451,7 +443,9 @@ def _doubtful(distinct: pa.LargeStringArray, texts: list[str]) -> int | None:
             return code
     commas = [code for code, number in read.items() if _DECIMAL_COMMA.fullmatch(number)]
     either = [code for code in commas if _TWO_WAYS.fullmatch(read[code])]
-    if len(either) < len(commas) and not any(map(_has_decimal_dot, texts)):
+    if len(either) < len(commas) and not any(
+        "." in text and _NUMBER.fullmatch(_plain_number(text)) for text in texts
+    ):
         return None
     return next(iter([*either, *commas]), None)
 

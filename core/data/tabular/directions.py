@@ -74,7 +74,8 @@ def direction_of(heading: str) -> bool | None:
     words, turned = heading_words(heading), _TURNED.match(heading)
     rest, doubts = _DOUBT.subn(_STEM, words)
     rest, sures = _SURE.subn(_STEM, rest)
-    if bool(doubts) == bool(sures) or not all(map(_is_neutral, rest.split())):
+    odd = [w for w in rest.split() if not (_AROUND.fullmatch(w) or any(map(str.isdigit, w)))]
+    if bool(doubts) == bool(sures) or odd:
         return None
     if _FORMULA.search(heading, turned.end() if turned else 0) or _TURNED_WORD.search(words):
         return None
@@ -117,10 +118,6 @@ def is_of_probability(heading: str) -> bool:
     """Return whether a heading names a probability or a confidence, which lies between 0 and 1."""
     words = heading_words(heading)
     return bool(_OF_SOMETHING.search(words)) and not _LOGARITHM.search(words)
-
-
-def _is_neutral(word: str) -> bool:
-    return bool(_AROUND.fullmatch(word)) or any(map(str.isdigit, word))
 
 
 def check_directions(directions: Sequence[tuple[str, bool | None]]) -> dict[str, bool]:

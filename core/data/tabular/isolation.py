@@ -84,12 +84,12 @@ class Limits:
 LIMITS = Limits()
 
 
-def _never() -> bool:
-    return False
-
-
 def parse_isolated(
-    content: bytes, name: str, *, cancelled: Callable[[], bool] = _never, limits: Limits = LIMITS
+    content: bytes,
+    name: str,
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+    limits: Limits = LIMITS,
 ) -> Upload:
     """Read a file as `core.data.tabular.uploads.parse` does, in a process of its own.
 
@@ -103,7 +103,9 @@ def parse_isolated(
     upload = None
     _wait(lambda: TURNS.acquire(timeout=_POLL), cancelled)
     try:
-        process = _process()
+        with _LOCK:  # a fork of the prepared process, if that is ready
+            fork = None if original is None else original.fork()
+        process = fork or start()
         assert process.stdin is not None and process.stdout is not None
         pipes = (process.stdin, process.stdout)
         thread = ThreadPoolExecutor(1)
@@ -215,13 +217,6 @@ class _Fork:
         """Learn how it ended, from the process that it is a fork of."""
         with contextlib.suppress(OSError), _LOCK:
             self.returncode = self._prepared.ask(self.pid)
-
-
-def _process() -> subprocess.Popen[bytes] | _Fork:
-    """Return a process that waits for a file: a fork of the prepared one, if that is ready."""
-    with _LOCK:
-        fork = None if original is None else original.fork()
-    return fork or start()
 
 
 def start(stdin: int = subprocess.PIPE, *options: str) -> subprocess.Popen[bytes]:

@@ -133,10 +133,6 @@ def _is_quality(text: str) -> bool:
     return bool(words) and all(map(_QUALITIES.fullmatch, words))
 
 
-def _is_rightness(text: str) -> bool:
-    return affirmation_is_right(text) is True or bool(_RIGHTNESS.fullmatch(heading_words(text)))
-
-
 def rows_that_count(upload: Upload, filters: Sequence[RowFilter]) -> NDArray[np.bool_]:
     """Return which rows of a table every filter keeps, (n,).
 
@@ -180,7 +176,10 @@ def check_mixtures(
         if len(words) > max(_FEW, _DESCRIBES * len(usable)):
             continue
         what = f"“{one_line(name)}” {_says(upload, name, usable)} in the rows that would "
-        if name in criteria and not all(map(_is_rightness, words)):
+        if name in criteria and not all(
+            affirmation_is_right(word) is True or _RIGHTNESS.fullmatch(heading_words(word))
+            for word in words
+        ):
             raise UnknownMixtureError(
                 name,
                 f"{what}be used. If that is what the labels judge, they do not say whether an "

@@ -153,7 +153,7 @@ def ideal_head(looks: HeadRepetition) -> tuple[Picture, Picture]:
 
 def heads(looking: PromptAttention, which: str) -> Picture:
     """Return the attention of every head on one part of the prompt, layer by layer."""
-    shares = looking.on_question if which == mechanism.ON_QUESTION else looking.on_told
+    shares = looking.on_question if which == mechanism.ON_QUESTION else looking.on_answer
     by_layer = ", ".join(f"layer {i + 1} {row.mean():.0%}" for i, row in enumerate(shares))
     words = f"Attention on {which}, mean over heads: {by_layer}."
     return Picture(which, words, mechanism.heads, (looking, which))

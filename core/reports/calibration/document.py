@@ -30,7 +30,7 @@ from core.studies.calibration.calibration import (
 from core.studies.calibration.diagnostics import BinDecisions
 from core.studies.calibration.groups import ByGroup
 from core.studies.calibration.groups import by_group as guarantee_by_group
-from core.studies.calibration.price_list import Price
+from core.studies.calibration.price_list import TargetPrice
 from core.studies.evaluation.mixing import GUARANTEED
 
 MOST_GROUPS: Final = 20
@@ -55,7 +55,7 @@ OF_PROMISE: Final = (
 
 
 def report(
-    calibration: Calibration, moved: Policy | None = None, prices: Sequence[Price] = ()
+    calibration: Calibration, moved: Policy | None = None, prices: Sequence[TargetPrice] = ()
 ) -> Report:
     """Return the report of a calibration.
 
@@ -158,12 +158,12 @@ def by_group(groups: Sequence[Bin], target: float, other: str = "") -> Picture:
     return Picture(title, alt_text, charts.groups, (groups, target), caption=caption)
 
 
-def _prices(calibration: Calibration, listed: Sequence[Price]) -> Part:
+def _prices(calibration: Calibration, listed: Sequence[TargetPrice]) -> Part:
     columns: dict[str, Sequence[Cell]] = dict(price_columns(calibration, listed))
     return Part("What each target costs", tables=[Table("Price list", columns)])
 
 
-def price_columns(calibration: Calibration, listed: Sequence[Price]) -> dict[str, list[str]]:
+def price_columns(calibration: Calibration, listed: Sequence[TargetPrice]) -> dict[str, list[str]]:
     """Return the list of prices as a table, by its headings."""
     columns = {
         "at most wrong": [f"{100 * price.error:.0f}%" for price in listed],
@@ -180,7 +180,7 @@ def price_columns(calibration: Calibration, listed: Sequence[Price]) -> dict[str
     return columns
 
 
-def share_answered(price: Price) -> str:
+def share_answered(price: TargetPrice) -> str:
     """Return the share that a target answers, or that it cannot be promised."""
     return f"{price.threshold.coverage:.1%}" if price.threshold else "no promise"
 

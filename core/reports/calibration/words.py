@@ -13,7 +13,7 @@ from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled_rows import LabelledRows
 from core.data.tabular.pipelines import other_answers
-from core.reports.inspection.words import BELIEF, MARKS, Headline, Stamp
+from core.reports.inspection.words import BELIEF, STAMPS_BY_PROMISE, Headline, Stamp
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
@@ -94,7 +94,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     from core.charts.calibration import number as in_words  # Altair takes long to load
 
     limit = in_words(policy.threshold)  # which a λ that is moved by hand leaves where it is
-    marks = MARKS[verdict.rule_of(policy).error is not None]
+    marks = STAMPS_BY_PROMISE[verdict.rule_of(policy).error is not None]
     believed, errors, shares = 0, 0, []
 
     def add(headline: Headline, number: int, wrong: int, rule: str, promised: str = "") -> None:

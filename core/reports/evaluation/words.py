@@ -62,9 +62,9 @@ def provenance(of: Provenance) -> str:
     return f"{of.sentence}. {of.file}, SHA-256 {of.sha256[:12]}…, in the form {of.form}."
 
 
-def decimal(value: float, digits: int = 2) -> str:
+def decimal(value: float) -> str:
     """Return a number with a true minus."""
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+    return f"{round(value, DIGITS) + 0.0:.{DIGITS}f}".replace("-", "−")
 
 
 def with_interval(of: Interval) -> str:
@@ -72,12 +72,12 @@ def with_interval(of: Interval) -> str:
     value = number_shown(of.value)
     if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
         return value
-    return f"{value} ({decimal(of.lower, DIGITS)} to {decimal(of.upper, DIGITS)})"
+    return f"{value} ({decimal(of.lower)} to {decimal(of.upper)})"
 
 
 def number_shown(value: float) -> str:
     """Return a measure without its interval."""
-    return decimal(value, DIGITS) if math.isfinite(value) else NONE
+    return decimal(value) if math.isfinite(value) else NONE
 
 
 def percent(value: float) -> str:
@@ -161,7 +161,8 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
         return [f"{name} is ahead; how much of that is chance is not known yet.", does]
     if not of.beats_chance:
         return ["No doubt is shown to find the wrong answers.", f"{name} is ahead. {does}"]
-    finds = f"{name} finds wrong answers {_how_well(of.widened)}"
+    words = (word for least, word in _HOW_WELL if of.widened.lower >= least)
+    finds = f"{name} finds wrong answers {next(words, 'better than chance')}"
     if of.rivals and of.is_largest:
         return [f"{finds}; {_others(of.rivals, len(ranking(measured)))} may be as good.", does]
     if of.rivals:
@@ -175,11 +176,6 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
     if len(results.scores) < 2:
         return [f"{finds}; there is no other score to compare.", does]
     return [f"{finds}; every other is shown to be worse.", does]
-
-
-def _how_well(auroc: Interval) -> str:
-    """Return how well a score finds wrong answers, by the least that its AUROC may be."""
-    return next((word for least, word in _HOW_WELL if auroc.lower >= least), "better than chance")
 
 
 def _others(scores: Sequence[str], among: int) -> str:
@@ -382,11 +378,11 @@ def comparison(of: ScoreComparison, one: str = "", two: str = "") -> str:
     one, two = one or SCORES[of.score].symbol, two or SCORES[of.other].symbol
     if math.isnan(of.difference.value):
         return f"{one} and {two} cannot be compared by {of.measure.upper()}."
-    own, others = (decimal(value, DIGITS) for value in of.values)
+    own, others = (decimal(value) for value in of.values)
     numbers = f"{of.measure.upper()} {own} against {others}, difference {difference(of)}"
     if math.isnan(of.p_value):
         return f"{one} and {two}: {numbers}; how much of that is chance is not known."
-    ends = f"{decimal(of.difference.lower, DIGITS)} to {decimal(of.difference.upper, DIGITS)}"
+    ends = f"{decimal(of.difference.lower)} to {decimal(of.difference.upper)}"
     numbers += f" ({CONFIDENCE:.0%} {ends}), adjusted {p_in_words(of.adjusted)} ({of.test})."
     if not of.is_significant:
         return f"No difference between {one} and {two} is shown: {numbers}"
@@ -396,7 +392,7 @@ def comparison(of: ScoreComparison, one: str = "", two: str = "") -> str:
 def difference(of: ScoreComparison) -> str:
     """Return by how much a score exceeds another: the difference of what is shown of the two."""
     own, others = (round(value, DIGITS) for value in of.values)
-    return decimal(own - others, DIGITS)
+    return decimal(own - others)
 
 
 def above(plotted: QuestionPoints) -> str:

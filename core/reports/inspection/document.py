@@ -146,7 +146,7 @@ def _keeping(inspection: Inspection) -> Picture:
 
 
 def _prompt(row: AnswerRow) -> str:
-    return charts.TOLD_NOTHING if row.told is None else f"Told “{display(row.told)}”"
+    return charts.TOLD_NOTHING if row.after is None else f"Told “{display(row.after)}”"
 
 
 def conditional_answers(rows: ConditionalRows) -> Picture:

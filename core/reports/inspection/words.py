@@ -16,11 +16,11 @@ from core.studies.inspection.taught_questions import TaughtPosition
 from core.studies.inspection.verdict import (
     CERTIFIED,
     DEFAULT,
-    HENCE,
     INFORMED,
     LARGEST_ERROR,
     LEAST_CONFIDENCE,
     SCORE,
+    SO_PERHAPS,
     Decision,
     DecisionRule,
     Headline,
@@ -63,9 +63,9 @@ AFTER_QUICK: Final = (
 
 @dataclass(frozen=True)
 class Stamp:
-    """A verdict in its words, sign and look: the same on every page, slide, list and report."""
+    """A verdict in its words, sign and style: the same on every page, slide, list and report."""
 
-    look: str  # a class of `core/ui/components/common.css` and `core/ui/page.css`
+    style: str  # a class of `core/ui/components/common.css` and `core/ui/page.css`
     sign: str
     words: str
     reason: str = ""  # what is said under it, whatever the answer
@@ -93,7 +93,8 @@ STAMPS: Final = {
 }
 #: Where nothing promises how many of such answers are wrong, it looks and reads weaker.
 UNPROMISED: Final = Stamp("unpromised", "≈", "Perhaps, no promise")
-MARKS: Final = {True: STAMPS, False: {**STAMPS, Headline.PERHAPS: UNPROMISED}}  # is one promised?
+#: By whether one is promised.
+STAMPS_BY_PROMISE: Final = {True: STAMPS, False: {**STAMPS, Headline.PERHAPS: UNPROMISED}}
 _SERVED: Final = (STAMPS[Headline.BELIEVE], STAMPS[Headline.PERHAPS])
 WITHHELD: Final = {
     Decision.ABSTAIN: "It would have said:",
@@ -113,7 +114,8 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
 
     With `untaught`, what the model would have said is told even where the page conceals it.
     """
-    stamp, decision = MARKS[inspection.promises][inspection.headline], inspection.decision
+    stamp = STAMPS_BY_PROMISE[inspection.promises][inspection.headline]
+    decision = inspection.decision
     headline = stamp.sentence
     answer = display(inspection.verdict.answer)
     if inspection.conceals:
@@ -208,7 +210,7 @@ class SavedOutcome(NamedTuple):
 
     @property
     def mark(self) -> Stamp | None:
-        """What stands beside it, as `MARKS` have it; no promise is known of older outcomes."""
+        """What stands beside it; no promise is known of older outcomes."""
         promises = self.policy and not self.policy.endswith((NO_PROMISE, _NO_GUARANTEE))
         return UNPROMISED if self.stamp is _SERVED[1] and not promises else self.stamp
 
@@ -405,7 +407,7 @@ def caveat(inspection: Inspection) -> str | None:
     if inspection.stands:
         return None
     if inspection.evidence.answers == 1:
-        return f"Whether it would keep to this one is not known{HENCE}"
+        return f"Whether it would keep to this one is not known{SO_PERHAPS}"
     if rule.perhaps and all(rule.perhaps):
         number, wrong = rule.perhaps
         times = f"{wrong:,} of {number:,} times"

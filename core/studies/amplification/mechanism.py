@@ -22,11 +22,11 @@ class PromptAttention:
     """How the prompt's last position attends, by layer and head."""
 
     repetitions: int
-    # on_question, on_told: (layers, heads): the share of the attention on the tokens of the
+    # on_question, on_answer: (layers, heads): the share of the attention on the tokens of the
     # question (both mentions), and on the sentences that repeat the answer. The rest goes to the
     # fixed words between.
     on_question: NDArray[np.float64]
-    on_told: NDArray[np.float64]
+    on_answer: NDArray[np.float64]
 
 
 def shows_attention(model: LanguageModel) -> bool:
@@ -52,7 +52,7 @@ def _looking(case: Case, model: LlamaModel, repetitions: int) -> PromptAttention
     return PromptAttention(
         repetitions,
         weights[:, :, at.first | at.again].sum(axis=-1).astype(float),
-        weights[:, :, at.told].sum(axis=-1).astype(float),
+        weights[:, :, at.repetitions].sum(axis=-1).astype(float),
     )
 
 
@@ -63,7 +63,7 @@ class TokenPlaces:
     # first, again: the question, at its first mention and in the request.
     first: NDArray[np.bool_]
     again: NDArray[np.bool_]
-    told: NDArray[np.bool_]  # the sentences that repeat the answer
+    repetitions: NDArray[np.bool_]  # the sentences that repeat the answer
 
 
 def places(
@@ -85,5 +85,5 @@ def places(
     return TokenPlaces(
         first=(last >= begin) & (last < answer_from),
         again=(last >= again) & (last < again + len(query)),
-        told=(last >= answer_from + 2) & (last < answer_to - 2) & (repetitions > 0),
+        repetitions=(last >= answer_from + 2) & (last < answer_to - 2) & (repetitions > 0),
     )

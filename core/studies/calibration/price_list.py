@@ -18,7 +18,7 @@ TARGETS: Final = (0.02, 0.05, 0.06, 0.08, 0.1, 0.15, 0.2)
 
 
 @dataclass(frozen=True)
-class Price:
+class TargetPrice:
     """What one target costs."""
 
     error: float  # the target: the share of answered questions that may be wrong
@@ -31,7 +31,7 @@ def list_entry(target: Target, error: float) -> Target:
     return replace(target, error=error, method="ltt", targets_tried=len(TARGETS))
 
 
-def price_list(data: LabelledRows, target: Target) -> tuple[Price, ...]:
+def price_list(data: LabelledRows, target: Target) -> tuple[TargetPrice, ...]:
     """Return the price of each of `TARGETS`, tested as one family by Learn-then-Test.
 
     Each row is what `calibrate` finds for `list_entry`.
@@ -43,7 +43,7 @@ def price_list(data: LabelledRows, target: Target) -> tuple[Price, ...]:
     scores = list(data.doubts) if target.score == BEST else [target.score]
     tried = max(len(scores), target.scores_tried)
     confidence = replace(list_entry(target, target.error), scores_tried=tried).score_confidence
-    best = [Price(error, None, None) for error in TARGETS]
+    best = [TargetPrice(error, None, None) for error in TARGETS]
     for score in scores:
         rows = data.doubts[score], data.correct[score]
         prices = for_each_target(*rows, target_errors=TARGETS, confidence=confidence)
@@ -53,10 +53,11 @@ def price_list(data: LabelledRows, target: Target) -> tuple[Price, ...]:
                 best[place] = replace(best[place], score=score, threshold=threshold)
     # Labels of one kind promise nothing: nobody has seen how they mark the other.
     return tuple(
-        Price(price.error, None, None) if price.score in data.one_kind else price for price in best
+        TargetPrice(each.error, None, None) if each.score in data.one_kind else each
+        for each in best
     )
 
 
-def smallest(prices: Sequence[Price]) -> Price | None:
+def smallest(prices: Sequence[TargetPrice]) -> TargetPrice | None:
     """Return the smallest target that can be promised, if any can."""
     return next((price for price in prices if price.threshold is not None), None)

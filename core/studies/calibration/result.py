@@ -18,7 +18,7 @@ from core.studies.calibration.calibration import (
 )
 from core.studies.calibration.diagnostics import BinDecisions, by_entropy, curves, shares
 from core.studies.calibration.groups import ByGroup, by_group
-from core.studies.calibration.price_list import Price, list_entry, price_list
+from core.studies.calibration.price_list import TargetPrice, list_entry, price_list
 from core.studies.progress import Progress, silent
 
 ENTROPY = "semantic_entropy"  # the score beside which the entropies are looked at
@@ -29,7 +29,7 @@ class CalibrationResult:
     """A calibration and what is shown of it."""
 
     calibration: Calibration
-    prices: tuple[Price, ...]  # None where nobody asked for them
+    prices: tuple[TargetPrice, ...]  # None where nobody asked for them
     groups: ByGroup
     curves: Mapping[str, Curve]  # of every score
     # (bins,): as of `core.studies.calibration.diagnostics.shares`.
@@ -59,7 +59,7 @@ def calibration_result(
     calibration = calibrate(data, target, looks=looks)
     groups = by_group(calibration)
     taken = [each for each in (calibration.look, groups.look) if each is not None]
-    prices: tuple[Price, ...] = ()
+    prices: tuple[TargetPrice, ...] = ()
     if listing is not None:
         listed = target.confidence, target.score
         if listed not in cache:

@@ -7,7 +7,6 @@ its error and no scores. Rows from before the weighted doubt are `complete`. Wha
 is beside the rows, in the same order of questions: see `run_folder`.
 """
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -124,7 +123,7 @@ def scored_row(
     for name, score in inspection.scores.items():
         values |= {
             name: doubts[name],
-            f"{name}_raw": _doubt(score.doubt),
+            f"{name}_raw": None if score.doubt is None else finite(score.doubt),
             f"{name}_answer": score.answer,
             f"{name}_correct": matches_by_f1(score.answer, question.names),
             f"{name}_exact": matches_exactly(score.answer, question.names),
@@ -204,8 +203,3 @@ def _about(question: Question, used: Usage | None, seconds: float) -> dict[str, 
         **_usage(used),
         "seconds": round(seconds, 6),
     }
-
-
-def _doubt(value: float | None) -> float | None:
-    """Return a doubt that can be written; an infinite one is as good as missing."""
-    return None if value is None or math.isnan(value) else finite(value)

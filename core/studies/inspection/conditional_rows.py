@@ -29,7 +29,7 @@ def chance(share: float, is_counted: bool, digits: int | None = None) -> str:
 class AnswerRow:
     """The model's next answers under one prompt."""
 
-    told: str | None  # the answer in the prompt; None where there is none
+    after: str | None  # the answer in the prompt; None where there is none
     # The probability of each of `ConditionalRows.answers`, in [0, 1]; what is missing to 1 is
     # anything else.
     says: tuple[float, ...]

@@ -53,6 +53,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
     evidence = inspection.evidence
     information = evidence.mutual_information
     request, verdict = inspection.recording.request, inspection.verdict
+    rule = verdict.rule
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -94,7 +95,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             "answer": verdict.answer,
             "reason": verdict.reason,
             "promises": inspection.promises,  # or the “perhaps” is one without a promise
-            "threshold": _rule_to_dict(verdict.rule),
+            "threshold": rule and asdict(rule) | {"value": finite(rule.value)},
             "policy": inspection.policy and policy_to_dict(inspection.policy),
         },
         "truth": _truth_to_dict(inspection),
@@ -219,10 +220,6 @@ def to_csv_bytes(inspection: Inspection) -> bytes:
             )
         ),
     )
-
-
-def _rule_to_dict(rule: DecisionRule | None) -> dict[str, Any] | None:
-    return None if rule is None else asdict(rule) | {"value": finite(rule.value)}
 
 
 def _rule_from_dict(saved: dict[str, Any] | None) -> DecisionRule | None:

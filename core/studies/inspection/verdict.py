@@ -365,19 +365,19 @@ class _About:
         """
         if rule.error is None:
             sure = f"{LEAST_CONFIDENCE:.0%} confidence"
-            return f"Nothing promises with {sure} that answers are right{HENCE}"
+            return f"Nothing promises with {sure} that answers are right{SO_PERHAPS}"
         if rule.error > LARGEST_ERROR:
             return ""
         most = largest_doubt(self.scores, rule.score)
         if self.clusters > 1 and rule.value > most:
             return (
                 "Even if it only repeated what it is told, its doubt would be "
-                f"{_display(rule.score, most)} at most, below the limit{HENCE}"
+                f"{_display(rule.score, most)} at most, below the limit{SO_PERHAPS}"
             )
         if not self._keeps():
             return ""
         if rule.belief is None:
-            return f"This policy promises nothing of answers that stand{HENCE}"
+            return f"This policy promises nothing of answers that stand{SO_PERHAPS}"
         doubt = raised_doubt(self.scores, rule.score, self.others)
         if doubt is None or doubt >= rule.belief.threshold:
             return (
@@ -403,7 +403,7 @@ class _About:
 
 
 _FOLLOWS = "What the model is told changes what it says, so it does not know."
-HENCE = ": hence “Perhaps”."
+SO_PERHAPS = ", so “Perhaps”."
 MANY = 0.7  # nats of semantic entropy: above, a model has several answers; ln 2 are two alike
 
 

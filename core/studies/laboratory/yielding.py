@@ -243,7 +243,7 @@ def _gap(case: Case, model: LlamaModel) -> Floats:
     """Return ln of the attention on the question less that on the answer, told once."""
     (look,) = looking(case, model, [1])
     tiny = np.finfo(np.float32).tiny  # of a head that looks at neither
-    on_question, on_answer = np.maximum([look.on_question, look.on_told], tiny)
+    on_question, on_answer = np.maximum([look.on_question, look.on_answer], tiny)
     return np.asarray(np.log(on_question) - np.log(on_answer))
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.charts.amplification.mechanism import ON_QUESTION, ON_TOLD
+from core.charts.amplification.mechanism import ON_ANSWER, ON_QUESTION
 from core.codec import count_of
 from core.data.world.facts import Band, Fact, facts
 from core.reports.amplification import document
@@ -135,8 +135,8 @@ def _heads_of(band: Band, times: int) -> None:
         f"“{case.repeated}” repeated {count_of(times, 'time')}, “{case.answer}” "
         f"keeps {percent(share)} of the two."
     )
-    for which in (ON_QUESTION, ON_TOLD):
-        st.markdown({ON_QUESTION: "On the question", ON_TOLD: "On the repeated answer"}[which])
+    for which in (ON_QUESTION, ON_ANSWER):
+        st.markdown({ON_QUESTION: "On the question", ON_ANSWER: "On the repeated answer"}[which])
         figures.show(document.heads(look, which), f"heads_{band.name}_{which}")
 
 

@@ -91,11 +91,11 @@ def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
         least = sum(each.number for each in shares) / 5.5  # a label has to be read
         columns = st.columns([max(each.number, least) for each in shares], gap="xxsmall")
         for column, each in zip(columns, shares, strict=True):
-            with column, st.container(key=f"stamp_{each.stamp.look}_here", gap="xxsmall"):
+            with column, st.container(key=f"stamp_{each.stamp.style}_here", gap="xxsmall"):
                 st.text(f"{each.stamp.label}{each.share}")
             with column:
                 st.text(each.counted)
-                st.text(each.rule, help=OWN_PROMISE if each.stamp.look == "believe" else None)
+                st.text(each.rule, help=OWN_PROMISE if each.stamp.style == "believe" else None)
 
 
 def grounds(calibration: Calibration, by_hand: Policy | None) -> None:

@@ -20,7 +20,7 @@ from core.studies.calibration.calibration import (
     usual_score,
 )
 from core.studies.calibration.first_calibration import FIRST, first_calibration
-from core.studies.calibration.price_list import TARGETS, Price, list_entry, smallest
+from core.studies.calibration.price_list import TARGETS, TargetPrice, list_entry, smallest
 from core.studies.calibration.result import CalibrationResult, calibration_result
 from core.ui.addresses import percent
 from core.ui.calibration.ledger import all_looks, check_ledger, is_example, note
@@ -221,5 +221,5 @@ def _take(error: float) -> None:
     st.session_state["wrong"], st.session_state["method"] = round(100 * error, 7), "ltt"
 
 
-def _words(listed: tuple[Price, ...]) -> str:
+def _words(listed: tuple[TargetPrice, ...]) -> str:
     return "; ".join(f"at most {100 * each.error:.0f}%: {share_answered(each)}" for each in listed)

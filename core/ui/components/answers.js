@@ -25,7 +25,7 @@ function answers(lane, words) {
   const bar = element("div", { class: "bar", role: "img" }, ...bars);
   const below = element("div", { class: "below", "aria-hidden": true });
   const was = element("div", { class: "was", title: words.before, "aria-hidden": true });
-  const shown = element("div", { class: `answers ${lane.stamp.look === "believe" ? "believed" : ""}` }, element("div", { class: "ends" }, own, told), bar, was, below);
+  const shown = element("div", { class: `answers ${lane.stamp.style === "believe" ? "believed" : ""}` }, element("div", { class: "ends" }, own, told), bar, was, below);
   const hasNames = lane.others.some((name) => name !== lane.own); // of what is made up, none has one
 
   const resize = (each, share, name, label = name) => {

@@ -25,10 +25,10 @@ function draw(root, { groups, words, now }, send, setState) {
     const meta = element("div", { class: "meta", title: result.model }, ...(result.stamp ? [icon] : []), about.join(" · "));
     if (older) meta.append(" · ", fold(older, result.times));
     return element("div", { class: "result" }, box,
-      element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}`, title: result.stamp.when }, result.stamp.label)] : [icon, result.kind]),
+      element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.style}`, title: result.stamp.when }, result.stamp.label)] : [icon, result.kind]),
         ...(result.why ? [element("div", { class: "why" }, result.why)] : [])),
       element("div", { class: "asked" }, open, meta),
-      element("div", { class: `came of-${result.stamp?.look}`, title: result.came }, result.came),
+      element("div", { class: `came of-${result.stamp?.style}`, title: result.came }, result.came),
       element("div", { class: "doubt", title: result.numbers }, ...(result.part === null ? [] : [scale(result)]), element("span", {}, result.doubt),
         ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])));
   }

@@ -85,7 +85,7 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
         "at": one.created_at.isoformat(),
         "times": TIMES.format(times),
         "came": "" if outcome.answer == UNTAUGHT else outcome.answer,
-        "stamp": mark and {"look": mark.look, "label": mark.label, "when": KEY[mark.label]},
+        "stamp": mark and {"style": mark.style, "label": mark.label, "when": KEY[mark.label]},
         # With “Believe it”, it is not of such answers alone.
         "policy": re.sub(" wrong$", " wrong overall", outcome.policy),
         "part": min(max(outcome.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(outcome) else None,
@@ -143,4 +143,4 @@ def doubt_of(outcome: SavedOutcome) -> str:
         return ""
     if outcome.answer == UNTAUGHT:
         return "– not compared"
-    return "– not decided" if outcome.stamp.look == "unsure" else "– no limit certified"
+    return "– not decided" if outcome.stamp.style == "unsure" else "– no limit certified"

@@ -19,7 +19,7 @@ function draw(root, { lanes, times, words }, send) {
     open.addEventListener("click", () => send("opened", at));
     const putIn = element("div", { class: "put-in" });
     const { shown, show } = answers(lane, words);
-    const stamp = element("div", { class: `stamp ${lane.stamp.look}`, title: lane.stamp.when }, lane.stamp.label);
+    const stamp = element("div", { class: `stamp ${lane.stamp.style}`, title: lane.stamp.when }, lane.stamp.label);
     const doubt = element("div", { class: "measured", title: lane.stamp.when }, lane.doubt);
     const why = element("div", { class: "why" }, lane.why);
     const item = element("li", { class: "lane" },

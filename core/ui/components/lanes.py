@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.codec import one_line
-from core.reports.inspection.words import MARKS
+from core.reports.inspection.words import STAMPS_BY_PROMISE
 from core.studies.home import TIMES, Course, Lane
 from core.studies.inspection.verdict import Headline, beside_limit
 from core.ui.components.registration import nothing, one_of, register
@@ -54,16 +54,16 @@ def lanes(shown: Sequence[Lane], *, key: str) -> int | None:
 def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
     """Return what a browser needs to draw a lane at some of its `TIMES`."""
     steps = (step for step in lane.steps if step.times in times)
-    stamp = MARKS[lane.promises][lane.headline]
+    stamp = STAMPS_BY_PROMISE[lane.promises][lane.headline]
     return {
         "question": lane.question,
         "own": own_answer(lane),
-        "told": lane.told,
+        "told": lane.repeated,
         "others": [MADE_UP] * len(lane.others) if conceals(lane) else lane.others,
-        "prompt": f"Told: “One answer to the question is {lane.told}.”",
-        "steps": [{"own": step.own, "told": step.told, "others": step.others} for step in steps],
+        "prompt": f"Told: “One answer to the question is {lane.repeated}.”",
+        "steps": [{"own": at.own, "told": at.repeated, "others": at.others} for at in steps],
         "stamp": {
-            "look": stamp.look,
+            "style": stamp.style,
             "label": stamp.label,
             "words": stamp.words,
             "when": KEY[stamp.label],

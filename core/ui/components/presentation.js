@@ -93,7 +93,7 @@ function storied(slides, story, words) {
     shown,
     putIn,
     element("p", { class: "meaning" },
-      element("strong", { class: `stamp ${story.stamp.look}` }, story.stamp.label), story.meaning),
+      element("strong", { class: `stamp ${story.stamp.style}` }, story.stamp.label), story.meaning),
   );
   slide.hidden = true;
   slides.append(slide);

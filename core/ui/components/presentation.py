@@ -66,7 +66,7 @@ def _story(lane: Lane) -> dict[str, Any]:
     """Return what a browser needs to show a lane at all of its `PLACES`."""
     meaning = MEANINGS[lane.course]
     return lanes.as_data(lane, PLACES) | {
-        "put_in": [PUT_IN.get(n, OFTEN).format(times=n, told=lane.told) for n in PLACES],
+        "put_in": [PUT_IN.get(n, OFTEN).format(times=n, told=lane.repeated) for n in PLACES],
         "meaning": f"{meaning} {WRONG}" if lane.right is False else meaning,
     }
 

@@ -26,8 +26,8 @@ def rows(table: ConditionalRows, *, key: str) -> None:
         "answers": [answer_name(text) for text in table.answers],
         "rows": [
             {
-                "told": None if row.told is None else answer_name(row.told),
-                "at": table.answers.index(row.told) if row.told in table.answers else None,
+                "told": None if row.after is None else answer_name(row.after),
+                "at": table.answers.index(row.after) if row.after in table.answers else None,
                 "says": [round(share, 6) for share in row.says],
                 "in_words": [chance(p, table.is_counted) for p in (*row.says, row.rest)],
             }

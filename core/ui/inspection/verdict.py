@@ -11,7 +11,7 @@ from core.reports.inspection import document as reports
 from core.reports.inspection.truth import AFTERWARDS, truth
 from core.reports.inspection.words import (
     BENEATH,
-    MARKS,
+    STAMPS_BY_PROMISE,
     USUAL_NUMBER_ALONE,
     WITHHELD,
     front_sentence,
@@ -155,16 +155,16 @@ def serve(inspection: Inspection, key: str = "") -> None:
     decision = inspection.decision
     answer = charts.shown(inspection.verdict.answer)
     served = decision is Decision.ANSWER and not inspection.conceals
-    stamp = MARKS[inspection.promises][inspection.headline]
+    stamp = STAMPS_BY_PROMISE[inspection.promises][inspection.headline]
     with st.container(
-        key=f"{_LONG if len(answer) > LONG else _SHORT}_{stamp.look}{key}",
+        key=f"{_LONG if len(answer) > LONG else _SHORT}_{stamp.style}{key}",
         horizontal=True,
         vertical_alignment="center",
         gap="small",
     ):
         if served:
             st.text(answer, width="content")
-        with st.container(key=f"stamp_{stamp.look}{key}", width="content"):
+        with st.container(key=f"stamp_{stamp.style}{key}", width="content"):
             st.header(stamp.label, anchor=False, width="content")
     if inspection.conceals:
         st.markdown(f"**{stamp.reason}**")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.charts.amplification import mechanism as charts
-from core.charts.amplification.mechanism import ON_QUESTION, ON_TOLD
+from core.charts.amplification.mechanism import ON_ANSWER, ON_QUESTION
 from core.charts.theme import DARK, LIGHT
 from core.studies.amplification.mechanism import PromptAttention
 from core.uncertainty import attention
@@ -40,11 +40,11 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
     for name, found in IDEALISED.items():
         check({name: charts.weights(found, LIGHT), "out": charts.outputs(found, LIGHT)}, LIGHT)
     for name, found in HEADS.items():
-        both = {f"{name}, {on}": charts.heads(found, on, LIGHT) for on in (ON_QUESTION, ON_TOLD)}
+        both = {f"{name}, {on}": charts.heads(found, on, LIGHT) for on in (ON_QUESTION, ON_ANSWER)}
         check(both, LIGHT)
     often = IDEALISED["seen often"]
     check({"weights": charts.weights(often, DARK), "out": charts.outputs(often, DARK)}, DARK)
-    check({"heads": charts.heads(HEADS["by hand"], ON_TOLD, DARK)}, DARK)
+    check({"heads": charts.heads(HEADS["by hand"], ON_ANSWER, DARK)}, DARK)
 
 
 # ---------------------------------------------------------------------- the idealised head
@@ -106,11 +106,11 @@ def test_the_legends_name_both_lines_and_both_parts():
 # -------------------------------------------------------------------------- the real heads
 
 
-@pytest.mark.parametrize("which", [ON_QUESTION, ON_TOLD])
+@pytest.mark.parametrize("which", [ON_QUESTION, ON_ANSWER])
 @pytest.mark.parametrize("name", HEADS)
 def test_a_heat_map_has_a_cell_for_every_head_layer_by_layer(name, which):
     found = HEADS[name]
-    shares = found.on_question if which == ON_QUESTION else found.on_told
+    shares = found.on_question if which == ON_QUESTION else found.on_answer
     chart = charts.heads(found, which, LIGHT)
     cells = [(row["layer"], row["head"], row["attention"]) for row in rows_of(chart, "attention")]
     assert cells == [(i + 1, j + 1, share) for (i, j), share in np.ndenumerate(shares)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.charts.amplification import curves as charts
-from core.charts.amplification.mechanism import ON_QUESTION, ON_TOLD
+from core.charts.amplification.mechanism import ON_ANSWER, ON_QUESTION
 from core.charts.theme import LIGHT
 from core.reports.amplification import document
 from core.reports.amplification.words import medians, verdict
@@ -124,6 +124,6 @@ def test_the_real_heads_in_words():
     assert document.heads(found, ON_QUESTION).alt == (
         "Attention on the question, mean over heads: layer 1 20%, layer 2 53%."
     )
-    assert document.heads(found, ON_TOLD).alt == (
+    assert document.heads(found, ON_ANSWER).alt == (
         "Attention on the answer in the prompt, mean over heads: layer 1 50%, layer 2 7%."
     )

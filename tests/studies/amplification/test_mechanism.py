@@ -49,21 +49,21 @@ def test_the_question_is_counted_in_both_places_and_the_sentences_that_telling_a
     _, weights = embedded.attention(case.prompt(t, embedded.reads(case.query)))
     asked, told = tokens_asked(embedded, case, t), tokens_told(embedded, case, t)
     assert len({*asked, *told}) == len(asked) + len(told)
-    for share, tokens in ((found.on_question, asked), (found.on_told, told)):
+    for share, tokens in ((found.on_question, asked), (found.on_answer, told)):
         assert share.shape == (len(embedded.llama.layers), embedded.llama.heads)
         np.testing.assert_allclose(share, weights[:, :, tokens].sum(axis=-1), atol=1e-6)
     # Question, sentences and the prompt's fixed words are all of the attention.
     rest = np.delete(weights, [*asked, *told], axis=-1).sum(axis=-1)
-    np.testing.assert_allclose(found.on_question + found.on_told + rest, 1, atol=1e-5)
+    np.testing.assert_allclose(found.on_question + found.on_answer + rest, 1, atol=1e-5)
     assert rest.min() > 0 and found.on_question.min() > 0
-    assert found.on_told.any() == (t > 0)
+    assert found.on_answer.any() == (t > 0)
 
 
 def test_one_entry_for_every_number_of_repetitions_in_their_order(embedded):
     found = looking(CAPITAL, embedded, [5, 0, 1])
     assert [one.repetitions for one in found] == [5, 0, 1]
     (alone,) = looking(CAPITAL, embedded, [1])
-    np.testing.assert_array_equal(found[2].on_told, alone.on_told)
+    np.testing.assert_array_equal(found[2].on_answer, alone.on_answer)
     assert looking(CAPITAL, embedded, []) == ()
 
 
@@ -84,7 +84,7 @@ def test_what_is_known_by_heart_is_told_with_less_attention(embedded):
     """Layers 2 and 3 at t = 1, over 60 facts a band: .14 and .25 against .16 and .30."""
     told = {
         band: np.mean(
-            [looking(of_fact(fact), embedded, [1])[0].on_told for fact in draw(band, 20, seed=1)],
+            [looking(of_fact(fact), embedded, [1])[0].on_answer for fact in draw(band, 20, seed=1)],
             axis=(0, 2),
         )
         for band in (Band.BY_HEART, Band.RARELY)
@@ -96,7 +96,7 @@ def test_what_is_known_by_heart_is_told_with_less_attention(embedded):
 def test_the_more_often_it_is_told_the_more_it_looks_there(embedded):
     """On average over the heads: 100 repetitions get more than 10, and 10 more than 1."""
     for case in EXAMPLES.values():
-        told = [found.on_told.mean() for found in looking(case, embedded, [0, 1, 10, 100])]
+        told = [found.on_answer.mean() for found in looking(case, embedded, [0, 1, 10, 100])]
         assert told == sorted(told)
 
 
@@ -112,4 +112,4 @@ def test_a_question_that_quotes_the_prompt_is_still_a_question(embedded, monkeyp
     begin = quoting.prompt(1).index(prompts.FIRST_ANSWER)
     end = begin + len(prompts.answer_sentences(["b"]))
     told = [begin <= max(stop - 1, start) < end for start, stop in spans]
-    np.testing.assert_allclose(found.on_told, weights[:, :, told].sum(axis=-1), atol=1e-6)
+    np.testing.assert_allclose(found.on_answer, weights[:, :, told].sum(axis=-1), atol=1e-6)

@@ -249,7 +249,11 @@ def test_numbers_in_words():
         *("DeLong", 0.5),
     )
     assert words.comparison(values).count("AUROC 0.835 against 0.812, difference 0.023 (95%") == 1
-    assert [words.decimal(value) for value in (0.114, -0.114, -0.001)] == ["0.11", "−0.11", "0.00"]
+    assert [words.decimal(value) for value in (0.1144, -0.1144, -0.0001)] == [
+        "0.114",
+        "−0.114",
+        "0.000",
+    ]
     assert [words.p_in_words(p) for p in (0.0004, 0.0123, 1.0, math.nan)] == [
         *("p < 0.001", "p = 0.012", "p = 1.000", "–")
     ]

@@ -22,8 +22,8 @@ def test_rows_are_the_models_own_probabilities():
     _, found = rows_of(model)
     assert found.answers == tuple(model.answers)
     nothing, *told = found.rows
-    assert nothing.told is None and nothing.says == pytest.approx(model.first)
-    assert [row.told for row in told] == model.answers
+    assert nothing.after is None and nothing.says == pytest.approx(model.first)
+    assert [row.after for row in told] == model.answers
     assert np.array([row.says for row in told]) == pytest.approx(model.rows)
 
 
@@ -57,10 +57,13 @@ def test_of_many_answers_the_likeliest_are_told_apart():
 
 def test_a_single_answer_was_told_others():
     alone, found = rows_of(TableModel(["Paris", "Lyon"], [1.0, 0.0], [[1.0, 0.0], [0.75, 0.25]]))
-    assert [row.told for row in found.rows] == [None, "Paris"]  # nothing else was known to tell it
+    assert [row.after for row in found.rows] == [None, "Paris"]  # nothing else was known to tell it
     found = conditional_rows(read(replace(alone.recording, others=(("Lyon", 0.75), ("Nice", 0.5)))))
     assert found.answers == ("Paris",)
-    assert [(row.told, row.says) for row in found.rows[1:]] == [("Lyon", (0.75,)), ("Nice", (0.5,))]
+    assert [(row.after, row.says) for row in found.rows[1:]] == [
+        ("Lyon", (0.75,)),
+        ("Nice", (0.5,)),
+    ]
 
 
 def test_where_answers_are_counted_rows_are_shares():

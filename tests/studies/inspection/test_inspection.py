@@ -15,8 +15,8 @@ from core.reports.inspection.truth import truth
 from core.reports.inspection.words import (
     ABOVE,
     LABELS,
-    MARKS,
     STAMPS,
+    STAMPS_BY_PROMISE,
     UNPROMISED,
     beneath,
     caveat,
@@ -250,7 +250,7 @@ def test_perhaps_says_what_is_missing_to_believe_it(embedded, question, change, 
     limit = there.belief_limit
     assert limit is None or there.compared_doubt >= limit
     assert there.promises == ("error" not in change or change["error"] is not None)
-    mark = MARKS[there.promises][there.headline]
+    mark = STAMPS_BY_PROMISE[there.promises][there.headline]
     assert mark is (STAMPS[Headline.PERHAPS] if there.promises else UNPROMISED)
     assert read_outcome(outcome(there)).mark is mark
     assert read_outcome(outcome(there)).why.startswith(in_short)

@@ -206,7 +206,7 @@ def test_a_certified_bound_above_what_stands_is_not_believed():
 def test_a_lambda_that_withholds_nothing_is_said_so():
     reason = decide(scored(0.05, entropy=0.2), 0.9, 3, PROMISE).reason
     echo = "Even if it only repeated what it is told, its doubt would be 0.200 nats at most"
-    assert f"{echo}, below the limit: hence “Perhaps”." in reason
+    assert f"{echo}, below the limit, so “Perhaps”." in reason
 
 
 @pytest.mark.parametrize("method", ["crc", "empirical", "by hand"])

@@ -75,7 +75,7 @@ def test_each_fact_is_measured_as_by_hand(embedded, found):
             first.log_likelihood_answer - first.log_likelihood_repeated, abs=1e-4
         )
         (seen,) = looking(case, embedded, [1])
-        assert one.gap == pytest.approx(np.log(seen.on_question / seen.on_told).mean(), abs=1e-6)
+        assert one.gap == pytest.approx(np.log(seen.on_question / seen.on_answer).mean(), abs=1e-6)
 
 
 def test_more_of_the_question_lies_in_more_components(embedded, found):
