@@ -151,7 +151,7 @@ def test_inspections_end_and_no_call_is_lost_or_paid_twice(backs, calls, impatie
 
 GEMINI = (
     *("quota", "quota in words", "quota without more", "500", "503", "page", "foreign error"),
-    *("malformed", "no text", "none", "fewer", "cut off", "dropped"),
+    *("malformed", "no text", "none", "cut off", "dropped"),
 )
 
 

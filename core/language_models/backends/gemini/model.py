@@ -368,7 +368,10 @@ class Gemini(LanguageModel):
         top: int = 1,
         seed: int = 0,
     ) -> list[http.Reply]:
-        """Draw answers with one request, with log-probabilities of `top` tokens where they come."""
+        """Draw answers with one request, with log-probabilities of `top` tokens where they come.
+
+        Fewer may come, one at least.
+        """
         before = _TURNS if self.form.has_examples else []
         likelihoods = {"response_logprobs": True, "logprobs": top} if able.own else {}
         message = genai.protos.GenerateContentRequest(
@@ -424,7 +427,7 @@ class Gemini(LanguageModel):
             raise _BlockedPromptError(f"{reason_for(reasons, reason)}, of the prompt")
         if len(candidates) == 1 < count:  # older models take the number and ignore it
             raise self._one_a_request()
-        if len(candidates) != count:
+        if not 0 < len(candidates) <= count:
             raise errors.TemporaryError(
                 f"{self.name} sent {len(candidates)} answers instead of {count}. "
                 "Try again in a moment."

@@ -63,7 +63,6 @@ SENTENCES = {
     "malformed": (TemporaryError, "cannot be read", None),
     "no text": (TemporaryError, "cannot be read", None),
     "none": (TemporaryError, "sent 0 answers instead of 3", None),
-    "fewer": (TemporaryError, "sent 2 answers instead of 3", None),
     "slow": (SilentError, "did not answer within 3 seconds", None),
     "cut off": (TemporaryError, "broke off", None),
     "dropped": (TemporaryError, "broke off", None),
@@ -76,7 +75,8 @@ REFUSALS = {
     "other": "“OTHER”",
     "newer": "“MISSING_THOUGHT_SIGNATURE”",
 }
-ANSWERS = {*REFUSALS, "one", "empty", "cut", "second line", "long line"}  # faults that give answers
+# Faults that give answers.
+ANSWERS = {*REFUSALS, "one", "fewer", "empty", "cut", "second line", "long line"}
 
 
 class Says:
@@ -161,6 +161,13 @@ def test_a_model_that_ignores_the_number_is_asked_once_more_for_each():
         assert len(BatchingModel(model).sample(PROMPT, 3)) == 3
         assert model.capabilities.candidates_a_call == 1
         assert service.generated == 4
+
+
+def test_where_fewer_answers_come_the_others_alone_are_asked_for_once_more():
+    with serving(faults=["fewer"]) as service:
+        assert len(service.open().sample(PROMPT, 3)) == 3
+        asked = [each.body["generationConfig"]["candidateCount"] for each in service.received]
+        assert asked == [3, 1]
 
 
 def test_the_fault_of_a_single_answer_is_not_taken_for_a_refusal_of_several():
