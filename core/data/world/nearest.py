@@ -103,6 +103,7 @@ _UNITS = frozenset(
 )
 # Of "Who is Harry Potter's godfather?", what is asked for.
 _POSSESSION = re.compile(r"\W*(?:who|what)\b.*\w['’]s (?:\w+ )?(\w+)\W*", re.IGNORECASE)
+_TITLE = re.compile(r"(?<=[a-z] )The [A-Z]\w*")  # in the midst of a sentence
 _OF_ANOTHER_KIND = KINDS_OF_THING - {"play"}  # asks for the music of a film, "does play" a sport
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
@@ -181,6 +182,20 @@ def _fact_alone(question: str) -> Fact:
         misconception_share=0.0,
         exposures=0,
         note="",
+    )
+
+
+def _other_titles(question: str, fact: Fact) -> tuple[str, ...]:
+    """Return the titles that begin with a “The” which no name of the fact has there.
+
+    “The Hamlet” is another book than Hamlet. A question all in capitals tells nothing.
+    """
+    named = [f" {name.casefold()} " for name in fact.names]
+    return tuple(
+        title
+        for title in _TITLE.findall(question)
+        if any(f" {title[4:].casefold()} " in name for name in named)
+        and not any(f" {title.casefold()} " in name for name in named)
     )
 
 
@@ -314,6 +329,7 @@ class _Index:
                 otherwise: tuple[str, ...] = ()
                 if similar >= OFFERED:
                     otherwise = self._differences(question, owner)
+                    otherwise += _other_titles(question, self._facts[owner])
                 if similar < MEANT:
                     otherwise += tuple(word for word in words if word not in self._number)
                 yield Nearest(self._facts[owner], taught, similar, missing, otherwise)

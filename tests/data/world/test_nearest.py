@@ -315,6 +315,7 @@ def test_one_name_of_two_things_is_offered_as_both():
         ("What is France the capital of?", "of"),
         ("Who did Titanic direct?", "direct"),
         ("Who wrote the author of Hamlet?", "wrote"),
+        ("Who wrote The Hamlet?", "The Hamlet"),  # a novel by Faulkner
         ("Who has the telephone?", "invented"),
         ("What was the currency of Germany?", "was"),
         ("What is two plus two plus two?", "plus"),
