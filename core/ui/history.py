@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import Final
@@ -90,7 +91,8 @@ def list_results() -> None:
     opened, ticked = component.history(listed, key="history")
     if (older := len(groups) - number) > 0:
         more = f"Show {min(A_PAGE, older):d} more of {older:,d}"
-        st.button(more, key="history_more", icon=":material/expand_more:", on_click=_list_more)
+        list_more = partial(st.session_state.update, history_listed=number + A_PAGE)
+        st.button(more, key="history_more", icon=":material/expand_more:", on_click=list_more)
     if opened is not None:
         frame.show(opened.kind, opened.id)
     with bar:
@@ -198,10 +200,6 @@ def _number_listed(of: Hashable) -> int:
     if st.session_state.get("history_of") != of:
         st.session_state["history_of"], st.session_state["history_listed"] = of, A_PAGE
     return int(st.session_state["history_listed"])
-
-
-def _list_more() -> None:
-    st.session_state["history_listed"] += A_PAGE
 
 
 def _nothing(*, searches: bool) -> None:

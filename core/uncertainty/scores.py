@@ -170,7 +170,6 @@ class ScoreInfo:
     function: Callable[[Evidence], Score]  # from evidence to score
     unit: Unit  # {"nats", "probability", "covariance"}: of the value
     range: str  # between what values it lies
-    explanation: str  # at most two sentences for a tooltip
     reference: str  # where it comes from
     value_at: Callable[[float], float] = float  # from a doubt to the value that has it
 
@@ -198,8 +197,6 @@ SCORES: dict[str, ScoreInfo] = {
         function=mutual_information,
         unit="nats",
         range="0 to ln(clusters) for γ = 0; from samples alone, also slightly below 0",
-        explanation="How much a second answer depends on a first one given in the prompt. High "
-        "means that the model follows the prompt: it does not know.",
         reference="Algorithms 1 to 3; Section 6",
     ),
     "semantic_entropy": ScoreInfo(
@@ -209,8 +206,6 @@ SCORES: dict[str, ScoreInfo] = {
         function=semantic_entropy,
         unit="nats",
         range="0 to ln(clusters)",
-        explanation="How much the answers differ in meaning. Also high when there are "
-        "many right answers.",
         reference="Kuhn et al.; Section 6, baseline (ii)",
     ),
     "greedy_probability": ScoreInfo(
@@ -220,8 +215,6 @@ SCORES: dict[str, ScoreInfo] = {
         function=greedy_probability,
         unit="probability",
         range="0 to 1",
-        explanation="How probable the model finds its answer at temperature zero. Low for long "
-        "answers, and for one of many right ones.",
         reference="Section 6, baseline (i)",
         value_at=_probability_of,
     ),
@@ -232,8 +225,6 @@ SCORES: dict[str, ScoreInfo] = {
         function=self_verification,
         unit="probability",
         range="0 to 1",
-        explanation="How probable the model finds “True” rather than “False” when asked whether "
-        "its most probable answer is correct.",
         reference="Kadavath et al.; Section 6, baseline S.V.",
         value_at=_probability_of,
     ),
@@ -244,8 +235,6 @@ SCORES: dict[str, ScoreInfo] = {
         function=min_conditional_entropy,
         unit="nats",
         range="0 to ln(clusters)",
-        explanation="How undecided the model remains after the most decisive answer in the "
-        "prompt. Low when the model copies, but also when it is sure.",
         reference="Ahdritz et al.; related work",
         value_at=operator.neg,
     ),
@@ -256,8 +245,6 @@ SCORES: dict[str, ScoreInfo] = {
         function=pair_covariance,
         unit="covariance",
         range="−1 to 1",
-        explanation="How much more often the same answer comes twice in a row than by chance. "
-        "High means that the model repeats the answer in the prompt.",
         reference="Johnson et al.; related work",
     ),
     "certified_mutual_information": ScoreInfo(
@@ -267,8 +254,6 @@ SCORES: dict[str, ScoreInfo] = {
         function=certified_mutual_information,
         unit="nats",
         range="0 to ln(clusters)",
-        explanation="The model’s own mutual information is at least this, whatever answers were "
-        "not seen. Low can also mean that too few were seen.",
         reference="Theorem 4.5, with a bound of ours",
     ),
     "weighted_doubt": ScoreInfo(
@@ -278,8 +263,6 @@ SCORES: dict[str, ScoreInfo] = {
         function=weighted_doubt,
         unit="nats",
         range="0 or more, without a limit",
-        explanation="Mutual information, with a part of the doubt of self-verification and of how "
-        "little was seen. High also where the answers found hold little of the probability.",
         reference="Ours",
     ),
 }

@@ -113,12 +113,9 @@ def _is_stale(query: str, *answers: str) -> bool:
             on_click=want,
             args=(PROPOSAL, query),
         )
-        st.button("Keep these", key="keep_answers", on_click=_belong, args=(query, answers))
+        these = {_ANSWERS_OF: (query, answers)}
+        st.button("Keep these", key="keep_answers", on_click=st.session_state.update, args=(these,))
     return True
-
-
-def _belong(query: str, answers: tuple[str, ...]) -> None:
-    st.session_state[_ANSWERS_OF] = (query, answers)
 
 
 def most_repetitions() -> int:

@@ -44,7 +44,10 @@ def ideal_head() -> None:
         st.caption("The paper’s three cases: X was …")
         with st.container(horizontal=True, gap="small"):
             for name, share in CASES.items():
-                st.button(name, key=f"preset_{share}", on_click=_set_in_span, args=(share,))
+                preset = {"in_span": share}
+                st.button(
+                    name, key=f"preset_{share}", on_click=st.session_state.update, args=(preset,)
+                )
         in_span = st.slider(
             "Share of X in the span",
             0.0,
@@ -84,10 +87,6 @@ def ideal_head() -> None:
             else f"at about {t:,.1f} repetitions: e to the power of the difference in logits."
         )
     )
-
-
-def _set_in_span(value: float) -> None:
-    st.session_state["in_span"] = value
 
 
 # ------------------------------------------------------------------------ the real heads

@@ -86,7 +86,7 @@ def labelled_data() -> LabelledRows | None:
         "Scores marked right or wrong, or questions with right answers",
         TYPES,
         None,
-        _on_change,
+        partial(st.session_state.pop, _PROBLEM, None),  # of the file before
         key="labelled_file",
         help="A row of marked answers has a score and says right or wrong. "
         f"{BEFORE_DATA} CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. "
@@ -220,11 +220,6 @@ def _keep(content: bytes, name: str) -> None:
         saved_file.keep(content, name)
     except UploadError as error:
         st.session_state[_PROBLEM] = f"{name}: {error}"
-
-
-def _on_change() -> None:
-    """Another file, or none: what was wrong with the one before is no longer of interest."""
-    st.session_state.pop(_PROBLEM, None)
 
 
 def _forget() -> None:

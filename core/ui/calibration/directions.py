@@ -137,8 +137,8 @@ def contradictions(data: LabelledRows) -> None:
                     "The labels are the other way around",
                     key="turn_labels",
                     type="primary",
-                    on_click=_turn_labels,
-                    args=(turned,),
+                    on_click=st.session_state.update,
+                    args=({turned: not st.session_state[turned]},),
                 )
             if _list_key(True, key) in st.session_state:
                 st.button(
@@ -147,10 +147,6 @@ def contradictions(data: LabelledRows) -> None:
                     on_click=_turn_directions,
                     args=({name: not data.surer[name] for name in against}, key),
                 )
-
-
-def _turn_labels(turned: str) -> None:
-    st.session_state[turned] = not st.session_state[turned]
 
 
 def _turn_directions(ways: dict[str, bool], key: str) -> None:

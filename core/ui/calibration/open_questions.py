@@ -126,12 +126,13 @@ def vouch_for(upload: Upload, error: SuspiciousScoreError) -> None:
     with st.container(border=True, key="vouching"):
         st.badge("Your answer is needed", icon=":material/help:", color="orange")
         st.text(str(error))
+        key = _claims_key(upload)
         st.button(
             f"It {Claim[error.claim.name]}",
             key="vouch",
             icon=":material/verified_user:",
-            on_click=_vouch,
-            args=(_claims_key(upload), [error.score, error.claim.value]),
+            on_click=st.session_state.update,
+            args=({key: [*_claims(key), [error.score, error.claim.value]]},),
         )
 
 
@@ -141,10 +142,6 @@ def _claims_key(upload: Upload) -> str:
 
 def _claims(key: str) -> list[list[str]]:
     return st.session_state.get(key, [])
-
-
-def _vouch(key: str, claim: list[str]) -> None:
-    st.session_state[key] = [*_claims(key), claim]
 
 
 def filters_of(upload: Upload) -> tuple[RowFilter, ...]:

@@ -202,8 +202,8 @@ def prices(result: CalibrationResult, data: LabelledRows) -> None:
                 key="promise",
                 type="secondary" if calibration.policy else "primary",
                 icon=":material/verified:",
-                on_click=_take,
-                args=(best.error,),
+                on_click=st.session_state.update,
+                args=({"wrong": round(100 * best.error, 7), "method": "ltt"},),
             )
         apart = "" if calibration.target.targets_tried > 1 else f" {SHARED}"
         st.text(f"{why(calibration)}{apart}", width="stretch")
@@ -215,10 +215,6 @@ def prices(result: CalibrationResult, data: LabelledRows) -> None:
 def _is_promised(calibration: Calibration, error: float) -> bool:
     is_promised = calibration.policy is not None and calibration.policy.method == "ltt"
     return is_promised and calibration.target.error <= error
-
-
-def _take(error: float) -> None:
-    st.session_state["wrong"], st.session_state["method"] = round(100 * error, 7), "ltt"
 
 
 def _words(listed: tuple[TargetPrice, ...]) -> str:

@@ -3,6 +3,7 @@
 import importlib.util
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -105,7 +106,7 @@ def _of_a_file() -> QuestionSample | None:
         "Questions with their right answers",
         TYPES,
         None,
-        _on_change,
+        partial(st.session_state.pop, _PROBLEM, None),  # of the file before
         key="evaluation_file",
         help="JSON lines, CSV, Parquet or Excel with columns such as “question” and “answers”, or "
         "a file of TriviaQA, AmbigNQ or EVOUNA. Larger files are for the command line.",
@@ -194,10 +195,6 @@ def _choice(role: str, options: list[str], value: str | None, widget: str) -> st
         format_func=lambda name: name or "(none)",
     )
     return None if choice == value else choice
-
-
-def _on_change() -> None:
-    st.session_state.pop(_PROBLEM, None)
 
 
 def _draw(

@@ -53,7 +53,8 @@ def scores(results: Results) -> None:
         draw = partial(_curves, results, measured, pictures)
         fold("Precision by recall", draw, key=CURVES, icon=":material/show_chart:")
     else:
-        st.button("Start another run", key="another_run", on_click=_unfold, type="primary")
+        unfold = partial(st.session_state.update, {FOLD: True})
+        st.button("Start another run", key="another_run", on_click=unfold, type="primary")
     can_compare = len(results.scores) > 1 and bool(answer) and not is_waiting
     if can_compare:
         draw = partial(_comparisons, results, measured, pictures)
@@ -73,10 +74,6 @@ def _aurocs(measured: RunMeasures) -> Picture:
     else:
         st.text(words.intervals(measured))
     return picture
-
-
-def _unfold() -> None:
-    st.session_state[FOLD] = True
 
 
 def _files(measured: RunMeasures, pictures: Mapping[str, Picture], *, can_compare: bool) -> None:

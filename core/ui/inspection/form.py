@@ -81,7 +81,8 @@ def question_form(folds: DeltaGenerator) -> tuple[Request, Reading]:
         persist_state="session",
         placeholder="Type a question and press Enter",
         label_visibility="collapsed",
-        on_change=_read_anew,
+        # The one before alone was to be asked as typed.
+        on_change=partial(st.session_state.update, {AS_TYPED: False}),
     )
     suggest("Question", questions() if has_taught_words(current()) else (), key="suggestions")
     # As Enter does; and what failed or was cancelled before is asked anew.
@@ -133,11 +134,6 @@ def question_form(folds: DeltaGenerator) -> tuple[Request, Reading]:
     if not as_typed and policy.in_use() is None:  # a person's policy was made of questions as typed
         request = in_taught_words(request, current())
     return request, reading
-
-
-def _read_anew() -> None:
-    """Ask the next question as usual: the one before alone was to be asked as typed."""
-    st.session_state[AS_TYPED] = False
 
 
 def _forget_what_was_compared(query: str | None, sampling: Sampling) -> None:

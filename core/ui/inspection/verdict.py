@@ -133,13 +133,9 @@ def reveal(inspection: Inspection) -> None:
         "Show the embedded model’s answer",
         key="reveal",
         icon=":material/visibility:",
-        on_click=_reveal,
-        args=(inspection.query,),
+        on_click=st.session_state.update,
+        args=({_REVEALED: _open_questions() | {inspection.query}},),
     )
-
-
-def _reveal(question: str) -> None:
-    st.session_state[_REVEALED] = _open_questions() | {question}
 
 
 def _open_questions() -> frozenset[str]:

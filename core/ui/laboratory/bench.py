@@ -1,5 +1,7 @@
 """One experiment on the page: its pictures on one side, its settings on the other."""
 
+from functools import partial
+
 import streamlit as st
 
 from core.language_models.errors import ModelError
@@ -64,7 +66,9 @@ def values_of(name: str) -> dict[str, Value] | None:
             for i in folded:
                 fine &= _draw(name, i, values)
     if any(values[each] != usual for each, usual in experiment.usual.items()):
-        st.button("Back to the usual settings", key=f"usual_{name}", on_click=_reset, args=(name,))
+        usual = {f"{name}_{field.name}": field.value for field in experiment.fields}
+        back = partial(st.session_state.update, usual)
+        st.button("Back to the usual settings", key=f"usual_{name}", on_click=back)
     if not fine:
         return None
     try:
@@ -109,12 +113,6 @@ def _draw(name: str, i: int, values: dict[str, Value]) -> bool:
         problem(str(error))
         return False
     return True
-
-
-def _reset(name: str) -> None:
-    for field in EXPERIMENTS[name].fields:
-        key = f"{name}_{field.name}"
-        st.session_state[key] = field.value
 
 
 def model_of(experiment: Experiment, values: Values) -> LanguageModel | None:
