@@ -35,10 +35,11 @@ def fingerprints(data: LabelledRows, score: str) -> NDArray[np.uint64]:
 
     A row without a question is known by its cells, whichever of them are read as scores.
     """
-    return _of_rows(data) | data.correct[score].astype(np.uint64)
+    return data.row_numbers | data.correct[score].astype(np.uint64)
 
 
-def _of_rows(data: LabelledRows) -> NDArray[np.uint64]:
+def of_rows(data: LabelledRows) -> NDArray[np.uint64]:
+    """Return the number of every row, (n,), with 0 for a label; `data.row_numbers` keeps them."""
     codes, distinct = factorize(data.queries)
     rows = of_questions(distinct)[codes]
     if data.cells is not None:
@@ -102,22 +103,23 @@ def of_contents(
     """
     cells = [np.zeros(0, np.uint64)]
     first = next(iter(correct.values()))
-    for column in (*sentences(questions), answers):
-        if column is not None:
-            codes, distinct = factorize(column)
-            texts = of_questions(distinct)[codes]
-            is_long = np.array([len(text) >= LONG_TEXT for text in distinct], bool)[codes]
-            cells.append(_once(texts[is_long], first[is_long]))
+    columns = [*sentences(questions), *([] if answers is None else [answers])]
+    codes, distinct = factorize(np.concatenate(columns))  # what is one sentence is hashed once
+    numbers = of_questions(distinct)
+    is_long = np.array([len(text) >= LONG_TEXT for text in distinct], bool)
+    for of in np.split(codes, len(columns)):
+        texts = numbers[of]
+        cells.append(_once(texts[is_long[of]], first[is_long[of]]))
     for name, score in scores.items():
         sizes, right = np.abs(score), correct[name]
-        numbers = hash_array(sizes) & ~np.uint64(1)
+        hashed = hash_array(sizes) & ~np.uint64(1)
         with np.errstate(over="ignore"):
-            is_long = np.isfinite(sizes) & (sizes != np.round(sizes, DECIMALS))
-        telling = _once(numbers[is_long], right[is_long])
+            of_many = np.isfinite(sizes) & (sizes != np.round(sizes, DECIMALS))
+        telling = _once(hashed[of_many], right[of_many])
         if 2 * len(telling) >= len(score):  # else it takes few values, such as entropies of counts
             cells.append(telling)
         if answers is not None:
-            cells.append(_once(hash_array(numbers + texts) & ~np.uint64(1), right))
+            cells.append(_once(hash_array(hashed + texts) & ~np.uint64(1), right))
     ways = [(way, correct[name]) for name, of in scores.items() for way in (of, -of)]
     # Labels of one kind are in one order, whatever they are of.
     orders = [_steps(way, right) for way, right in ways if len(np.unique(right)) > 1]
@@ -166,7 +168,7 @@ def draws(data: LabelledRows) -> NDArray[np.uint64]:
     these, their place among them by the scores. No new order of rows or columns, nor a spelling,
     draws anew.
     """
-    content, names = _of_rows(data), sorted(data.doubts)
+    content, names = data.row_numbers.copy(), sorted(data.doubts)
     for right in {id(data.correct[name]): data.correct[name] for name in names}.values():
         content = hash_array(content + right.astype(np.uint64))
     order = np.lexsort((*(data.doubts[name] for name in names), content))

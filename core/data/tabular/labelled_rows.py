@@ -30,7 +30,7 @@ from core.data.tabular.columns import (
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions
-from core.data.tabular.fingerprints import contents, of_cells
+from core.data.tabular.fingerprints import contents, of_cells, of_rows
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.label_meanings import (
     Meaning,
@@ -170,6 +170,11 @@ class LabelledRows:
     def contents(self) -> tuple[NDArray[np.uint64], list[NDArray[np.uint64]]]:
         """By what these rows are known again; see `core.data.tabular.fingerprints.contents`."""
         return contents(self)
+
+    @cached_property
+    def row_numbers(self) -> NDArray[np.uint64]:
+        """The number of every row by its question or cells, (n,): as a look at them begins."""
+        return of_rows(self)
 
     @cached_property
     def reading(self) -> tuple[str, ...]:
