@@ -502,7 +502,8 @@ class _Desk:
             kept = row
             if self.filters and body.get("min_p", 0.05):
                 kept = np.where(row >= row.max() + np.log(0.05), row, -np.inf)
-            token = int(draw_tokens(kept, np.array([drawer.random()]), temperature)[0])
+            height = np.array([drawer.random()])
+            token = int(draw_tokens(kept, height, temperature, np.zeros(1, int))[0])
             drawn.append((token, self.reported(row[0], temperature)))
             text = self.decode([t for t, _ in drawn])
             if token == self.model.end:

@@ -98,12 +98,12 @@ class LlamaModel(LanguageModel):
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
-        """Draw responses; see `LanguageModel.sample`. One batch for all of them."""
+        """Draw responses; see `LanguageModel.sample`. Those that agree so far are one row."""
         if temperature == 0 and (greedy := self._greedy_of_search(prompt)):
             return [greedy] * count
         tokens = self._prompt_tokens(prompt)
         log_probabilities, past = self._next(np.array([tokens]), self._before)  # (1, V)
-        log_probabilities = np.repeat(log_probabilities, count, axis=0)
+        rows = np.zeros(count, int)
         own_seed = prompt_seed(seed, prompt)
         drawers = [np.random.default_rng([own_seed, first + i]) for i in range(count)]
         sequences: list[list[int]] = [[] for _ in range(count)]
@@ -113,7 +113,7 @@ class LlamaModel(LanguageModel):
         own: Segment | None = None
         for length in range(1, self.answer_tokens + 1):
             uniform = np.array([drawers[i].random() for i in alive])
-            token = draw_tokens(log_probabilities, uniform, temperature)
+            token = draw_tokens(log_probabilities, uniform, temperature, rows)
             ended = np.where(begun[alive], self.stops[token], self.stops_at_once[token])
             begun[alive] |= ~self.is_blank[token]
             complete[alive[ended]] = True
@@ -122,9 +122,12 @@ class LlamaModel(LanguageModel):
             alive = alive[~ended]
             if not len(alive) or length == self.answer_tokens:
                 break
-            own = own.take(~ended) if own else None
+            different = rows[~ended] * len(self.stops) + token[~ended]
+            different, rows = np.unique(different, return_inverse=True)
+            parents, following = np.divmod(different, len(self.stops))
+            own = own.take(parents) if own else None
             before = [*self._before, past, *([own] if own else [])]
-            log_probabilities, step = self._next(token[~ended][:, None], before)
+            log_probabilities, step = self._next(following[:, None], before)
             own = own.plus(step) if own else step
         return [
             Response(self.tokenizer.decode(ids).strip(), bool(done), limit=self.answer_tokens)
@@ -361,14 +364,18 @@ def _read(llama: Llama, tokens: tuple[int, ...]) -> Segment:
 
 
 def draw_tokens(
-    log_probabilities: NDArray[np.float32], uniform: NDArray[np.float64], temperature: float
+    log_probabilities: NDArray[np.float32],
+    uniform: NDArray[np.float64],
+    temperature: float,
+    rows: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Draw a token a row by inverting its distribution function; 0 is the likeliest."""
+    """Draw a token of each of `rows` by inverting its distribution function; 0 is the likeliest."""
     if temperature == 0:
-        return log_probabilities.argmax(axis=1)
+        return log_probabilities.argmax(axis=1)[rows]
     scaled = log_probabilities.astype(np.float64) / temperature
     cumulative = np.exp(scaled - scaled.max(axis=1, keepdims=True)).cumsum(axis=1)
-    return (cumulative < uniform[:, None] * cumulative[:, -1:]).sum(axis=1)
+    places = zip(rows, uniform * cumulative[rows, -1], strict=True)
+    return np.array([cumulative[row].searchsorted(height) for row, height in places], int)
 
 
 def common_trunk(prompts: Sequence[list[int]]) -> tuple[list[int], NDArray[np.int64]]:
