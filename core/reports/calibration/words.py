@@ -14,6 +14,7 @@ from core.data.tabular.headings import RULES
 from core.data.tabular.labelled_rows import LabelledRows
 from core.data.tabular.pipelines import other_answers
 from core.reports.inspection.words import BELIEF, STAMPS_BY_PROMISE, Headline, Stamp
+from core.store.labels import MOST
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
@@ -263,6 +264,8 @@ def earlier_looks(calibration: Calibration) -> list[str]:
     sentences, look = [], calibration.look
     if before := looks_before(look, calibration.looks or ()) if look else []:
         sentences.append(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")
+    if len(calibration.looks or ()) >= MOST:
+        sentences.append(f"Only the newest {MOST:,} looks are read: older ones are not counted.")
     if calibration.data.cells is not None:
         sentences.append(UNKNOWN_ROWS)
     return sentences

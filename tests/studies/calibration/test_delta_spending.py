@@ -16,6 +16,7 @@ from core.data.tabular import fingerprints
 from core.data.tabular.csv_export import to_csv
 from core.reports.calibration import words
 from core.reports.calibration.document import report
+from core.store.labels import MOST
 from core.studies.calibration.calibration import BEST, Target, calibrate, read, rows
 from core.studies.calibration.delta_spending import from_json, looks_before, other_batches, to_json
 from core.studies.calibration.groups import by_group
@@ -238,9 +239,12 @@ def test_rows_are_known_again_whichever_column_names_their_questions():
     assert place(short, question="", more=crews, last=120) == 2
     other = {"answer": [f"The ship {at}" for at in range(300)]}
     assert place(short, question="", more=other, last=299) == 1
-    assert words.UNKNOWN_ROWS in words.looks(
-        calibrate(read_with(short, question=""), confidence, looks=())
-    )
+    nameless = calibrate(read_with(short, question=""), confidence, looks=())
+    assert words.UNKNOWN_ROWS in words.looks(nameless)
+    many = words.looks(replace(nameless, looks=nameless.looks * MOST))
+    assert [each for each in many if each not in words.looks(nameless)] == [
+        "Only the newest 2,000 looks are read: older ones are not counted."
+    ]
 
 
 def seen(data, looks, target=""):
