@@ -35,6 +35,7 @@ LOOK_AGAIN = 5.0  # seconds between two looks at a server that loads its model
 LONGEST_CALL = 180.0  # for all tries and the waits between them; not for waiting in line
 LONGEST_QUEUE = 600.0  # seconds that a request may take behind others
 ROOM = 2.0  # times as long as expected
+CALM = 100  # replies without a time-out, after which one request more is made at once
 KEY_REST = 30.0  # seconds in which a key that was not accepted is not sent again
 
 
@@ -319,12 +320,13 @@ class ConcurrencyLimit:
     A server of a desktop answers one request after the other: the eighth of eight that come
     together waits for seven. So after a time-out half as many are made at once, down to one, and a
     request may take as long as the last one did times the queue, and more the more texts it has
-    than that: with fewer it may take no less, where they are read together.
+    than that: with fewer it may take no less, where they are read together. A server that only
+    stood still for a while gets more again, one after `CALM` replies each.
     """
 
     def __init__(self, at_once: int) -> None:
-        self.at_once = at_once
-        self._under_way = 0
+        self.at_once = self._most = at_once
+        self._under_way = self._calm = 0
         self._last = 0.0, 1  # seconds of the last request, alone in the queue, and its texts
         self._changed = threading.Condition()
 
@@ -348,6 +350,7 @@ class ConcurrencyLimit:
         Returns whether fewer are made now: not below one.
         """
         with self._changed:
+            self._calm = 0
             if self.at_once == before and self._under_way > 1:  # alone, nobody stood before it
                 self.at_once = max(before // 2, 1)
             return self.at_once < before
@@ -363,4 +366,9 @@ class ConcurrencyLimit:
         queue, began = max(self._under_way, 1), time.monotonic()
         result = request()
         self._last = (time.monotonic() - began) / queue, max(texts, 1)
+        with self._changed:
+            self._calm += 1
+            if self._calm % CALM == 0 and self.at_once < self._most:
+                self.at_once += 1
+                self._changed.notify()
         return result

@@ -616,6 +616,22 @@ def test_the_pace_is_halved_once_for_all_that_time_out_together():
     assert not retry.ConcurrencyLimit(8).halve(8)  # alone, nobody stood before it
 
 
+def test_the_pace_comes_back_with_replies_in_time():
+    places, paces = retry.ConcurrencyLimit(3), []
+    places.acquire()
+    places.acquire()
+    assert places.halve(3)
+    for _ in range(retry.CALM - 1):
+        places.clock(int)
+    places.halve(3)  # another time-out: all of them count anew
+    for _ in range(4):
+        for _ in range(retry.CALM - 1):
+            places.clock(int)
+        paces.append(places.at_once)
+        places.clock(int)
+    assert paces == [1, 2, 3, 3]
+
+
 def test_a_request_may_take_as_long_as_the_queue_before_it(monkeypatch):
     """Ten seconds for one of two: of four, each may take twice twenty."""
     now = [100.0]
