@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 
 from core.language_models.language_model import LanguageModel
 from core.ui.runs.job import Job, T
-from core.ui.session import this_session
+from core.ui.session import owner, this_session
 
 KEPT = 64  # finished jobs that stay
 
@@ -32,13 +32,20 @@ class Registry:
     ) -> Job[T]:
         """Return the job under `key`; start one unless one is there that may still succeed.
 
-        Either way it belongs to the session that asks. The parameters are those of `Job`.
+        Either way it belongs to the session that asks. What somebody else pays for is joined only
+        once it is there: it would end with their key, their budget or their cancel. The parameters
+        are those of `Job`.
 
         Raises `BusyError` when there are too many already.
         """
         with self._lock:
             job = self._jobs.get(key)
-            if job is None or job.error is not None or job.cancelling:
+            if (
+                job is None
+                or job.error is not None
+                or job.cancelling
+                or (job.is_paid and not job.done and job.owner != owner())
+            ):
                 job = self._jobs[key] = Job(work, asks, most=most)
             else:
                 job.join(this_session())

@@ -2,10 +2,12 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
 from core.studies.progress import Cancelled
+from core.ui.runs import job as job_module
 from core.ui.runs import registry as module
 from core.ui.runs.registry import Registry
 from tests.patience import LONG, finished
@@ -38,6 +40,21 @@ def test_a_job_that_failed_is_started_anew(registry, error):
     assert again is not failed
     assert again.result == "result"
     assert failed.error is not None
+
+
+def test_what_somebody_else_pays_for_is_found_only_once_it_is_there(registry, gate, monkeypatch):
+    def start(whose, local=False):
+        for each in (module, job_module):
+            monkeypatch.setattr(each, "owner", lambda: whose)
+        asks = SimpleNamespace(capabilities=SimpleNamespace(local=local))
+        return registry.start(("key", local), lambda job: gate.wait(LONG), asks)
+
+    theirs, own = start("alice"), start("bob")
+    assert theirs is not own and start("bob") is own
+    assert start("alice", local=True) is start("bob", local=True)  # which costs nobody anything
+    gate.set()
+    finished(own)
+    assert start("carol") is own
 
 
 def test_many_who_ask_at_once_start_one_job(registry, gate):
