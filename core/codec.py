@@ -95,6 +95,18 @@ def limit_in_words(value: float, form: str, width: float = math.inf) -> str:
     return next(text for text in texts if abs(float(text) - value) <= reach)
 
 
+def with_interval(
+    ends: Sequence[float | None], form: str = ".2f", nothing: str = "undefined"
+) -> str:
+    """Return a number and its interval as they are read; `nothing` without a number."""
+    value, lower, upper = (math.nan if end is None else end for end in ends)
+    if not math.isfinite(value):
+        return nothing
+    is_known = math.isfinite(lower) and math.isfinite(upper)
+    interval = f" ({lower:{form}} to {upper:{form}})" if is_known else ""
+    return f"{value:{form}}{interval}".replace("-", "−")
+
+
 def finite(value: float) -> float | None:
     """Return a number as JSON knows it; a probability of 0 has no logarithm there."""
     return float(value) if math.isfinite(value) else None

@@ -10,10 +10,10 @@ from typing import Any, Final
 import altair as alt
 import pandas as pd
 
-from core.charts.laboratory import cards, forest
+from core.charts.laboratory import cards
 from core.charts.laboratory.pictures import LaboratoryPicture, PictureContent
 from core.charts.theme import AUTOSIZE, Chart, Palette, across, contrast, theme
-from core.codec import list_of
+from core.codec import list_of, with_interval
 from core.studies.laboratory.deciding import TITLES, Factor
 
 PANEL_HEIGHT: Final = 190
@@ -209,7 +209,7 @@ def strip_alt(content: PictureContent) -> str:
 def groups_alt(content: PictureContent) -> str:
     """Say which share of verdicts stays, by what is moved."""
     parts = (
-        f"{name} ({group['values']}) {forest.with_interval(group['stable'], '.0%')}"
+        f"{name} ({group['values']}) {with_interval(group['stable'], '.0%')}"
         for name, group in content["groups"].items()
     )
     return f"Verdicts that stay, by what is moved: {'; '.join(parts)}."

@@ -3,7 +3,6 @@
 The words stand above what they name, not beside it, so that a telephone has room for both.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.theme import AUTOSIZE, Chart, Palette, theme
+from core.codec import with_interval
 
 ROW: Final = 44  # pixels
 #: A number and the ends of its interval; None where there is none.
@@ -85,15 +85,6 @@ def forest(
 def words(name: str, ends: Ends, form: str = ".2f") -> str:
     """Return a number and its interval under its name, as they are read."""
     return f"{name}: {with_interval(ends, form)}"
-
-
-def with_interval(ends: Ends, form: str = ".2f") -> str:
-    """Return a number and its interval as they are read; NaN, too, where there is none."""
-    value, lower, upper = (math.nan if end is None else end for end in ends)
-    if math.isnan(value):
-        return "undefined"
-    interval = "" if math.isnan(lower) else f" ({lower:{form}} to {upper:{form}})"
-    return f"{value:{form}}{interval}".replace("-", "−")
 
 
 def forest_alt(rows: Mapping[str, Ends], what: str, form: str = ".2f") -> str:

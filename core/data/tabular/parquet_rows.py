@@ -32,6 +32,7 @@ BATCH = 20_000  # rows
 BATCH_CELLS = 200_000
 #: What a column of bytes may mean for its texts to be read as numbers of a dictionary.
 _TEXTS = ("STRING", "NONE", "JSON", "ENUM")
+_BINARY = types.is_binary, types.is_large_binary, types.is_binary_view
 _ROW_INDEX = re.compile(r"__index_level_\d+__")  # how pandas writes an index without a name
 
 
@@ -190,14 +191,8 @@ def _check_longest(values: pa.DictionaryArray, row: int) -> None:
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
-    return (
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_binary(kind)
-        or types.is_large_binary(kind)
-        or types.is_string_view(kind)
-        or types.is_binary_view(kind)
-    )
+    texts = types.is_string, types.is_large_string, types.is_string_view
+    return any(is_it(kind) for is_it in (*texts, *_BINARY))
 
 
 def _texts(values: pa.Array) -> pa.Array:
@@ -205,9 +200,8 @@ def _texts(values: pa.Array) -> pa.Array:
         return pa.repeat(pa.scalar("", pa.large_string()), len(values))
     if types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    if types.is_string(values.type) or types.is_large_string(values.type):
-        return compute.fill_null(compute.cast(values, pa.large_string()), "")
-    if types.is_integer(values.type) or types.is_boolean(values.type):  # as `as_text`, faster
+    kinds = types.is_string, types.is_large_string, types.is_integer, types.is_boolean
+    if any(is_it(values.type) for is_it in kinds):  # as `as_text`, faster
         return compute.fill_null(compute.cast(values, pa.large_string()), "")
     if types.is_floating(values.type):
         numbers = compute.cast(values, pa.float64()).to_pylist()

@@ -11,7 +11,7 @@ from core.abstention.intervals import Interval
 from core.abstention.ledger import MOST_LOOKS, Look, no_budget
 from core.abstention.metrics import MEASURES, auroc
 from core.abstention.policy import Pipeline
-from core.codec import count_of, list_of, one_line
+from core.codec import count_of, list_of, one_line, with_interval
 from core.data.datasets.world import NEVER_TAUGHT
 from core.reports import text
 from core.studies.evaluation import mixing
@@ -64,15 +64,12 @@ def provenance(of: Provenance) -> str:
 
 def decimal(value: float) -> str:
     """Return a number with a true minus."""
-    return f"{round(value, DIGITS) + 0.0:.{DIGITS}f}".replace("-", "−")
+    return f"{value:z.{DIGITS}f}".replace("-", "−")
 
 
-def with_interval(of: Interval) -> str:
+def measure_shown(of: Interval) -> str:
     """Return a measure with its interval, as far as there is one."""
-    value = number_shown(of.value)
-    if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
-        return value
-    return f"{value} ({decimal(of.lower)} to {decimal(of.upper)})"
+    return with_interval((of.value, of.lower, of.upper), f"z.{DIGITS}f", NONE)
 
 
 def number_shown(value: float) -> str:
@@ -281,7 +278,7 @@ def score_columns(measured: RunMeasures) -> dict[str, list[str]]:
         "right": [percent(measured.results.right(name)) for name in SCORES],
         **_shares_by_other_label(measured.results),
         **{
-            measure.upper(): [with_interval(measured.interval(name, measure)) for name in SCORES]
+            measure.upper(): [measure_shown(measured.interval(name, measure)) for name in SCORES]
             for measure in MEASURES
         },
     }

@@ -75,7 +75,7 @@ def report(inspection: Inspection, *, untaught: bool = False) -> Report:
 
 def _parts(inspection: Inspection) -> list[Part]:
     return [
-        _conditional_part(inspection, conditional_rows(inspection)),
+        _conditional_part(conditional_rows(inspection)),
         _answers(inspection),
         _scores(inspection),
         *_arithmetic(inspection),
@@ -195,7 +195,7 @@ def growth_picture(points: Sequence[GrowthPoint], threshold: float | None) -> Pi
     return Picture(title, alt, charts.growth, (points, threshold))
 
 
-def _conditional_part(inspection: Inspection, rows: ConditionalRows) -> Part:
+def _conditional_part(rows: ConditionalRows) -> Part:
     columns: dict[str, Sequence[Cell]] = {"prompt": [_prompt(row) for row in rows.rows]}
     for place, answer in enumerate(rows.answers):
         columns[display(answer)] = [

@@ -4,7 +4,7 @@ import math
 from dataclasses import astuple, dataclass
 from typing import Any, Final
 
-from core.codec import count_of
+from core.codec import count_of, with_interval
 from core.data.world.facts import Band, Fact
 from core.language_models.language_model import LanguageModel
 from core.studies import costs
@@ -104,8 +104,6 @@ def chart_data(related: RelatedScores) -> dict[str, Any]:
 
 def sentence(related: RelatedScores) -> str:
     """Say what it shows, in some sentences."""
-    from core.charts.laboratory.forest import with_interval  # Altair takes long to load
-
     values = related.comparison.values
     first, second = related.tuned_thresholds[0]
     return (

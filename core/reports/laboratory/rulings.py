@@ -8,10 +8,9 @@ import numpy as np
 
 from core.abstention.resampled_measures import compare
 from core.charts.laboratory import cards
-from core.charts.laboratory.forest import with_interval
 from core.charts.laboratory.pictures import PictureContent
 from core.charts.theme import Chart, Palette
-from core.codec import count_of
+from core.codec import count_of, with_interval
 from core.data.world.facts import Band
 from core.once import once
 from core.reports.laboratory.catalogue import QUESTION_OF

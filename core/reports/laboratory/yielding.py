@@ -5,7 +5,7 @@ from dataclasses import astuple
 from typing import Any
 
 from core.abstention.intervals import Interval
-from core.codec import count_of
+from core.codec import count_of, with_interval
 from core.studies.laboratory.experiment import AskedModel, Experiment, Outcome, columns_of
 from core.studies.laboratory.yielding import MEASURES, YieldingFacts, YieldingSettings, run
 
@@ -45,8 +45,6 @@ def chart_data(yielding: YieldingFacts) -> dict[str, Any]:
 
 def sentence(yielding: YieldingFacts) -> str:
     """Say what it shows, in some sentences, whatever it is."""
-    from core.charts.laboratory.forest import with_interval  # Altair takes long to load
-
     turned = sum(row.repetitions is not None for row in yielding.rows)
     first = sum(row.repetitions == 0 for row in yielding.rows)
     correlations = yielding.correlations

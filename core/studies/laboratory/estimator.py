@@ -188,7 +188,7 @@ def run(settings: EstimatorSettings, progress: Progress = silent) -> EstimatorCo
             spelt = (*np.divmod(np.flatnonzero(counts), p.size), None)
         estimates.append(
             _estimates(counts, p, spelt, k, settings)
-            | _count(counts.reshape(-1, *[2] * n), k)
+            | _count(counts.reshape(-1, *[2] * n))
             | _bounds(counts.reshape(-1, *[2] * n), p.reshape([2] * n), k, settings)
         )
         _add_theorem(estimates[-1], p, k, settings)
@@ -258,7 +258,7 @@ def gammas(
     return dict(zip(("gamma_1", "gamma_2"), stabilisers(k, support, settings.n, mass), strict=True))
 
 
-def _count(counts: Integers, k: int) -> dict[str, Floats]:
+def _count(counts: Integers) -> dict[str, Floats]:
     """Return what counts of meanings alone tell."""
     ways: dict[str, Callable[..., Floats]] = {
         "plug_in": entropies.plug_in,

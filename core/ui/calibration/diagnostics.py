@@ -104,12 +104,12 @@ def _intervals(calibration: Calibration) -> None:
         cancelled="Cancelled.",
     )
     if compared:
-        _table(calibration, compared)
+        _table(compared)
     else:
         offer_run("Compare with intervals", "compare", PLACE, key)
 
 
-def _table(calibration: Calibration, compared: tuple[AurocComparison, ...]) -> None:
+def _table(compared: tuple[AurocComparison, ...]) -> None:
     columns = {
         "score": [charts.name_of(c.score) for c in compared],
         "AUROC for wrong answers": [c.auroc.value for c in compared],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from core.charts import evaluation as charts
 from core.codec import count_of, finite, list_of
 from core.reports.evaluation import words
-from core.reports.evaluation.words import number_shown, p_in_words, percent, with_interval
+from core.reports.evaluation.words import measure_shown, number_shown, p_in_words, percent
 from core.studies.evaluation.results import RESAMPLES, Results, affordable, read_results, stamp
 from core.studies.evaluation.run_comparison import (
     HERE,
@@ -163,7 +163,7 @@ def _scores(both: SharedQuestions) -> tuple[RunSide, ...]:
         "McNemar": [p_in_words(each.chance) for each in shown_now],
         "AUROC here": [number_shown(each.by.values[0]) for each in shown_now],
         "AUROC there": [number_shown(each.by.values[1]) for each in shown_now],
-        "here minus there": [with_interval(each.by.difference) for each in shown_now],
+        "here minus there": [measure_shown(each.by.difference) for each in shown_now],
         "adjusted p": [p_in_words(each.by.adjusted) for each in shown_now],
     }
     narrow = [name for name in columns if name != "here minus there"]  # all in sight at 1200 pixels
