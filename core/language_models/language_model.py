@@ -190,11 +190,8 @@ class Memory(Protocol):
     def get(self, name: str) -> str | None:
         """Return what is kept of a model; None if nothing is."""
 
-    def put(self, name: str, abilities: str) -> None:
-        """Keep this of a model, and no longer what was kept before."""
-
-    def forget(self, name: str) -> None:
-        """Keep nothing of a model."""
+    def put(self, name: str, abilities: str | None) -> None:
+        """Keep this of a model, or nothing, and no longer what was kept before."""
 
 
 class LanguageModel(ABC):

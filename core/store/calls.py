@@ -42,15 +42,8 @@ class Services:
             return value
         return None
 
-    def put(self, name: str, value: str) -> None:
-        """Keep this of a model, and no longer what was kept before."""
-        self._replace(name, value)
-
-    def forget(self, name: str) -> None:
-        """Keep nothing of a model."""
-        self._replace(name, None)
-
-    def _replace(self, name: str, value: str | None) -> None:
+    def put(self, name: str, value: str | None) -> None:
+        """Keep this of a model, or nothing, and no longer what was kept before."""
         model = text.storable(name)
         with suppress(StoreError), self._database.write() as connection:
             connection.execute(delete(schema.services).where(schema.services.c.model == model))

@@ -14,7 +14,7 @@ def test_what_was_found_out_is_there_for_the_next_process_until_it_is_replaced(t
         assert services.get("openai:m@http://localhost/v1") == '{"chat": true}'
         services.put("openai:m@http://localhost/v1", '{"chat": false}')
         assert services.get("openai:m@http://localhost/v1") == '{"chat": false}'
-        services.forget("openai:m@http://localhost/v1")
+        services.put("openai:m@http://localhost/v1", None)
         assert services.get("openai:m@http://localhost/v1") is None
         assert services.get("openai:n") == "{}"
 

@@ -420,7 +420,7 @@ class Gemini(LanguageModel):
             self._facts.named = name
         elif name != able.stated:
             if self._memory:
-                self._memory().forget(self.canonical_name)
+                self._memory().put(self.canonical_name, None)
             raise self._faults.another_model(name, able.stated)
         if reason := http.entry(reply.get("promptFeedback")).get("blockReason"):
             reasons = genai.protos.GenerateContentResponse.PromptFeedback.BlockReason

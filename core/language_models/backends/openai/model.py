@@ -365,7 +365,7 @@ class OpenAICompatible(Scoring):
         if ENDPOINTS.get(self._place) is self._endpoint:
             del ENDPOINTS[self._place]
         if self._memory:
-            self._memory().forget(self.canonical_name)
+            self._memory().put(self.canonical_name, None)
         return OtherModelError(f"{self._service.host} {what}.")
 
     def _post(
