@@ -133,7 +133,9 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
             mixed = mix(results, each.single, each.many, target_error=target)
             yield from mixtures.mixtures(mixed)
             for rule, title in RULES.items():
-                if found := [m for m in mixed.found if m.rule == rule and set(m.values) != {None}]:
+                if found := [
+                    m for m in mixed.mixtures if m.rule == rule and set(m.values) != {None}
+                ]:
                     yield f"Target {target:.0%}, {title}:"
                     yield by_entropy(found)
 

@@ -102,8 +102,8 @@ def with_interval(
     value, lower, upper = (math.nan if end is None else end for end in ends)
     if not math.isfinite(value):
         return nothing
-    is_known = math.isfinite(lower) and math.isfinite(upper)
-    interval = f" ({lower:{form}} to {upper:{form}})" if is_known else ""
+    is_finite = math.isfinite(lower) and math.isfinite(upper)
+    interval = f" ({lower:{form}} to {upper:{form}})" if is_finite else ""
     return f"{value:{form}}{interval}".replace("-", "−")
 
 

@@ -72,7 +72,7 @@ CHANGES = {"add", "append", "clear", "extend", "insert", "pop", "setdefault", "u
 PARTICIPLES = {
     *("found", "said", "told", "kept", "drawn", "wanted", "asked", "given", "made", "known")
 }
-MOST_PARTICIPLES = 30
+MOST_PARTICIPLES = 11
 # Nor does it say what a function returns or does, or what a class is: one named by a participle
 # alone, or by one with a preposition. A noun behind it describes a thing (`certified_lower_bound`).
 IRREGULAR = {

@@ -222,7 +222,7 @@ def _test(policy: Policy, data: LabelledRows, as_json: bool) -> None:
 
 def _test_json(checked: holdout.Confirmation) -> dict[str, Any]:
     observed = checked.observed
-    outcome = "kept" if checked.kept else "refuted" if checked.exceeds_target else "open"
+    outcome = "kept" if checked.keeps_target else "refuted" if checked.exceeds_target else "open"
     return {
         "questions": observed.queries,
         "answered": observed.answered,

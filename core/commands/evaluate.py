@@ -401,9 +401,9 @@ def _figures(measured: RunMeasures, folder: Path, options: dict[str, Any]) -> li
     divided = () if options["many"] else (mixtures.two_kinds(kinds),)
     for sentence in (*divided, *mixtures.mixtures(mixed)):
         tell(sentence)
-    if mixed.found:
+    if mixed.mixtures:
         for measure in charts.TITLES:
-            figures[f"mixture-{measure}"] = mixture(mixed.found, measure)
+            figures[f"mixture-{measure}"] = mixture(mixed.mixtures, measure)
     paths = [folder / f"{name}.svg" for name in figures]
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ def page_header(title: str, lead: str = "", *, decides: bool = True) -> DeltaGen
     if lead:
         st.markdown(lead)
     with st.container():
-        if storage().waits:
+        if storage().why:
             _until_it_opens()
         elif notice := storage().notice:
             problem(notice)
@@ -44,6 +44,6 @@ def page_header(title: str, lead: str = "", *, decides: bool = True) -> DeltaGen
 @st.fragment(run_every=2.0)
 def _until_it_opens() -> None:
     """Say why the database cannot be opened, and draw the page anew once it is."""
-    if not storage().waits:
+    if not storage().why:
         st.rerun()
     problem(storage().notice or "")

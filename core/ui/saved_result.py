@@ -95,7 +95,7 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     if id is None or not is_there(id):
         st.button("Save to History", key="keep_view", icon=":material/history:", on_click=keep)
         return
-    if storage().waits:  # an address that may still lead nowhere is not handed on
+    if storage().why:  # an address that may still lead nowhere is not handed on
         st.caption("This result will be in History once the database opens.")
         return
     whom = "" if alone() else ", for whoever has it"

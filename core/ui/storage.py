@@ -35,13 +35,8 @@ class Storage:
 
     @property
     def why(self) -> str | None:
-        """Why it is in memory, in a sentence: the one that is wanted cannot be opened yet."""
+        """Why it is in memory: the one that is wanted cannot be opened yet; None where it can."""
         return self.fallback.why if self.fallback else None
-
-    @property
-    def waits(self) -> bool:
-        """Whether it is in memory, because the one that is wanted cannot be opened yet."""
-        return self.why is not None
 
     @property
     def notice(self) -> str | None:

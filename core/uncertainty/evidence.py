@@ -237,7 +237,7 @@ class Evidence:
         rows = self.log_conditionals[np.ix_(whole, whole)]
         return certified_bound.lump(self.log_marginal[whole], rows, labels)
 
-    def drawn_table(self) -> tuple[Integers, Floats]:
+    def sample_table(self) -> tuple[Integers, Floats]:
         """Return what the lower limit with a confidence is computed from.
 
         ``counts, log_rows`` of the responses, and after each the clusters of complete ones, (r,)

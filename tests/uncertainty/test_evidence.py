@@ -89,13 +89,13 @@ def test_responses_cut_off_are_left_out_of_the_certified_table(record):
         Evidence.build(**record, complete=[False] * 4).certified_table()
 
 
-def test_every_sample_keeps_its_row_in_the_drawn_table_and_only_whole_ones_a_column(record):
-    counts, rows = Evidence.build(**record, complete=[False, True, True, True]).drawn_table()
+def test_every_sample_keeps_its_row_in_the_sample_table_and_only_whole_ones_a_column(record):
+    counts, rows = Evidence.build(**record, complete=[False, True, True, True]).sample_table()
     np.testing.assert_array_equal(counts, [5, 3, 1, 1])
     expected = [[0.75, 0.04], [0.75, 0.05], [0.4, 0.05], [0.4, 0.3]]
     np.testing.assert_allclose(np.exp(rows), expected)
     with pytest.raises(ValueError, match="cut off"):
-        Evidence.build(**record, complete=[False] * 4).drawn_table()
+        Evidence.build(**record, complete=[False] * 4).sample_table()
 
 
 def test_one_response(record):

@@ -243,11 +243,11 @@ class _Index:
         )
         self._whole = self._named.sum(axis=1)
         self._around = np.array([self._number[word] for word in dict.fromkeys(chain(*around))])
-        self._asked_with = np.zeros((len(relations), len(stated_by)))
+        self._worded_with = np.zeros((len(relations), len(stated_by)))
         for n, words in enumerate(around):
             for word, count in words.items():
-                self._asked_with[n, self._number[word]] = count / len(forms_of[n])
-        self._asked_with = self._asked_with[:, self._around]
+                self._worded_with[n, self._number[word]] = count / len(forms_of[n])
+        self._worded_with = self._worded_with[:, self._around]
         self._wordings = [tuple(map(_in_order, wordings)) for wordings in forms_of]
         self._kinds = [_kinds(words) for words in around]
         self._kinds_of_name = [_kinds(name) for name in names]
@@ -340,7 +340,7 @@ class _Index:
         """Return what decides, and neither a fact nor its wordings hold."""
         match = _POSSESSION.fullmatch(question)
         possession = _distinct(match[1]) if match else ()
-        around = self._around[self._asked_with[self._relation[owner]] > 0]
+        around = self._around[self._worded_with[self._relation[owner]] > 0]
         names = np.flatnonzero(self._owner == owner)
         own = np.concatenate([around, *(self._words_of(int(each)) for each in names)])
         numbers = numbers_in(self._words[n] for n in own)
@@ -393,7 +393,7 @@ class _Index:
             return names, np.empty(0), np.empty(0)
         by_name = np.stack([self._coverage(alike, self._words_of(int(name))) for name in names])
         around = alike[:, self._around]
-        by_relation = np.stack([self._coverage(around, shares > 0) for shares in self._asked_with])
+        by_relation = np.stack([self._coverage(around, shares > 0) for shares in self._worded_with])
         relation = self._relation[self._owner[names]]
         explained = np.maximum(by_name, by_relation[relation]) @ weight / weight.sum()
         similarity = of_name[names] ** NAME_COUNTS * explained
@@ -428,7 +428,7 @@ class _Index:
 
     def _telling(self, around: Numbers, by_name: Numbers, relation: NDArray[np.intp]) -> Numbers:
         """Return how the words beside each name speak for its relation, as log-likelihood."""
-        used = np.stack([(around * shares).max(axis=1) for shares in self._asked_with])
+        used = np.stack([(around * shares).max(axis=1) for shares in self._worded_with])
         ratio = np.log((used + RARE) / (used.mean(axis=0) + RARE))
         surprise: Numbers = ((1 - by_name) * ratio[relation]).sum(axis=1)
         return surprise

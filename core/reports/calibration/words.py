@@ -320,12 +320,12 @@ def confirmation(checked: Confirmation) -> str:
     sentences = [
         f"On {rows} it answered {observed.answered:,}, {observed.errors:,} of them wrongly{other}.",
         f"With {percent(checked.confidence)} confidence, at most {at_most(observed.upper_bound)} "
-        f"{what}, {'within' if checked.kept else 'above'} the target of "
+        f"{what}, {'within' if checked.keeps_target else 'above'} the target of "
         f"{percent(policy.target_error)}.",
     ]
     if checked.exceeds_target:
         sentences.append(f"At least {at_least(checked.lower_bound)} are, with the same confidence.")
-    elif not checked.kept:
+    elif not checked.keeps_target:
         sentences.append("This does not refute the policy, but fails to confirm it.")
     return " ".join(sentences)
 

@@ -157,9 +157,9 @@ def _mixture(measured: RunMeasures) -> list[Part]:
     results = measured.results
     by_kind = kinds(sources(results))
     mixed = mix(results, by_kind.single, by_kind.many)
-    if not mixed.found:
+    if not mixed.mixtures:
         return []
-    pictures = [mixture(mixed.found, measure) for measure in MIXTURE_TITLES]
+    pictures = [mixture(mixed.mixtures, measure) for measure in MIXTURE_TITLES]
     return [
         Part(
             "One threshold for two kinds",

@@ -42,7 +42,7 @@ def mixtures(mixed: MixtureResult) -> list[str]:
     sentences = [_composition(mixed)]
     if not mixed.scores:
         sentences.append("None of the chosen scores has a value in these rows.")
-    if not mixed.found:
+    if not mixed.mixtures:
         return sentences
     outcomes = [_outcome(mixed, rule) for rule in mixing.RULES]
     return [*sentences, *outcomes, brackets(other_label(mixed.match))]
@@ -53,7 +53,7 @@ def at_high_entropy(mixed: MixtureResult) -> str:
 
     "" where one finds no threshold, or has no question there.
     """
-    of = [each for each in mixed.found if each.rule == mixing.PAPER]
+    of = [each for each in mixed.mixtures if each.rule == mixing.PAPER]
     if not of or any(len(each.bars) < 2 or math.isnan(each.bars[-2].recall) for each in of):
         return ""
     shares = [f"{SCORES[each.score].title} answers {each.bars[-2].recall:.0%}" for each in of]
@@ -71,9 +71,9 @@ def finding(results: Results) -> str:
     """
     by_kind = mixing.kinds(mixing.sources(results))
     mixed = mixing.mix(results, by_kind.single, by_kind.many)
-    if mixed.each < mixing.FEWEST or {mixture.score for mixture in mixed.found} != {*COMPARED}:
+    if mixed.each < mixing.FEWEST or {mixture.score for mixture in mixed.mixtures} != {*COMPARED}:
         return ""
-    if any(each.rule == mixing.PAPER and each.bars[-1].recall >= HARDLY for each in mixed.found):
+    if any(each.rule == mixing.PAPER and each.bars[-1].recall >= HARDLY for each in mixed.mixtures):
         return (
             "Tried on as many questions with one right answer as with many. "
             f"{_outcome(mixed, mixing.PAPER)} {brackets(other_label(results.match))}"
@@ -111,7 +111,7 @@ def _outcome(mixed: MixtureResult, rule: str) -> str:
         f", with {codec.percent(mixed.confidence)} confidence" if rule == mixing.GUARANTEED else ""
     )
     head = f"At a target loss of {codec.percent(mixed.target_error)}{sure}, by {_RULES[rule]}: "
-    return f"{head}{'; '.join(mixture(each) for each in mixed.found if each.rule == rule)}."
+    return f"{head}{'; '.join(mixture(each) for each in mixed.mixtures if each.rule == rule)}."
 
 
 def mixture(of: Mixture) -> str:

@@ -114,7 +114,7 @@ def sentence(chains: Chains) -> str:
         parts.append(f"{text}{': ' if more else ''}{'; '.join(more)}.")
     if chains.sampled:
         text = (
-            f"{count_of(chains.drawn, 'sampled chain')} of {_list(s.n for s in chains.sampled)} "
+            f"{count_of(chains.draws, 'sampled chain')} of {_list(s.n for s in chains.sampled)} "
             f"answers show {_nats(s.value for s in chains.sampled)}, adjusted for chance"
         )
         dim = [s.n for s in chains.sampled if not s.tells]

@@ -43,7 +43,7 @@ class Confirmation:
     """What a finished policy did on rows that nobody had looked at."""
 
     observed: Threshold  # with the Clopper–Pearson bound of the error among the answered
-    kept: bool  # whether that bound is at most the target
+    keeps_target: bool  # whether that bound is at most the target
     policy: Policy
     confidence: float  # of either bound
     lower_bound: float  # of the same error, exact, too

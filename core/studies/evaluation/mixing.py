@@ -85,7 +85,7 @@ class MixtureResult:
     """The mixtures, and what they were made of."""
 
     # Every score by both rules; empty where a kind has fewer than two questions.
-    found: tuple[Mixture, ...]
+    mixtures: tuple[Mixture, ...]
     target_error: float
     confidence: float
     # single, many: how many questions there are of either kind.

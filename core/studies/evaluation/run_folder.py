@@ -217,12 +217,12 @@ def batches(part: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Rec
     """Yield what a part holds, piece by piece; raise `RunError` when it is damaged."""
     try:
         with parquet.ParquetFile(part) as file:
-            wanted = list(SCHEMA.names if columns is None else columns)
-            schema = pa.schema([SCHEMA.field(name) for name in wanted])
-            is_whole = set(wanted) <= set(file.schema_arrow.names)
+            names = list(SCHEMA.names if columns is None else columns)
+            schema = pa.schema([SCHEMA.field(name) for name in names])
+            is_whole = set(names) <= set(file.schema_arrow.names)
             # Those of an earlier version lack some; other programs write other types.
-            for batch in file.iter_batches(columns=wanted if is_whole else None):
-                yield (batch if is_whole else complete(batch)).select(wanted).cast(schema)
+            for batch in file.iter_batches(columns=names if is_whole else None):
+                yield (batch if is_whole else complete(batch)).select(names).cast(schema)
     except (OSError, LookupError, pa.ArrowException) as error:
         raise RunError(
             f"{part} is damaged, or another program changed it. Delete it to ask its questions "

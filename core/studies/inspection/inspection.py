@@ -318,7 +318,7 @@ class Inspection:
         if not self.recording.independent:
             return None
         try:
-            return lower_confidence_limit(*self.evidence.drawn_table())
+            return lower_confidence_limit(*self.evidence.sample_table())
         except ValueError:  # no exact likelihoods of whole answers: the certified score says why
             return None
 

@@ -127,7 +127,7 @@ class Chains:
     # scored, sampled: for n = 2, 3, …; shorter, or empty, where `left_out` says why.
     scored: tuple[ChainScores, ...]
     sampled: tuple[SampledChains, ...]
-    drawn: int  # how many chains were drawn; those with an empty answer are none
+    draws: int  # how many chains were drawn; those with an empty answer are none
     left_out: tuple[str, ...] = ()  # what was not computed, and why, in sentences
 
 

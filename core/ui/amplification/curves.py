@@ -34,7 +34,7 @@ class CurveJobs:
     """The curves of this process."""
 
     def __init__(self) -> None:
-        self._found: OrderedDict[_Key, CurveOrReason] = OrderedDict()
+        self._results: OrderedDict[_Key, CurveOrReason] = OrderedDict()
         self._lock = threading.Lock()
         self._jobs = Registry()
 
@@ -44,9 +44,9 @@ class CurveJobs:
         """Return the curve, or why there is none; None while nobody has asked for it."""
         with self._lock:
             key = (model.name, model.revision, case, times)
-            if key in self._found:
-                self._found.move_to_end(key)
-            result = self._found.get(key)
+            if key in self._results:
+                self._results.move_to_end(key)
+            result = self._results.get(key)
         return bundled.find(case, model, times) if result is None else result
 
     def start(
@@ -78,9 +78,9 @@ class CurveJobs:
 
     def _keep(self, key: _Key, result: CurveOrReason) -> None:
         with self._lock:
-            self._found[key] = result
-            while len(self._found) > KEPT:
-                self._found.popitem(last=False)
+            self._results[key] = result
+            while len(self._results) > KEPT:
+                self._results.popitem(last=False)
 
     @staticmethod
     def _compute(
@@ -116,7 +116,7 @@ def curves(
     `key`: tells the places of a page apart that ask for curves. `so_far`: draws those that are
     there while others are being computed, and after a cancel.
     """
-    there = [found for case in cases if (found := _curves().find(case, model, times)) is not None]
+    there = [each for case in cases if (each := _curves().find(case, model, times)) is not None]
     if len(there) == len(cases):
         return there
     most = _curves().plan(cases, model, times)
@@ -145,14 +145,16 @@ def curves(
     )
 
 
-def _draw(so_far: Callable[[list[Amplification]], object], found: Sequence[CurveOrReason]) -> None:
-    if drawn := [one for one in found if isinstance(one, Amplification)]:
-        so_far(drawn)
+def _draw(
+    so_far: Callable[[list[Amplification]], object], results: Sequence[CurveOrReason]
+) -> None:
+    if finished := [one for one in results if isinstance(one, Amplification)]:
+        so_far(finished)
 
 
-def draw_usage(found: Sequence[CurveOrReason]) -> None:
+def draw_usage(results: Sequence[CurveOrReason]) -> None:
     """Say what curves have taken of a service, if they have asked one."""
-    paid = [(one.used, one.model) for one in found if isinstance(one, Amplification) and one.used]
+    paid = [(one.used, one.model) for one in results if isinstance(one, Amplification) and one.used]
     if paid:
         used, models = sum((each for each, _ in paid), Usage()), {model for _, model in paid}
         name = models.pop() if len(models) == 1 else ""  # which has no price

@@ -65,7 +65,7 @@ def confirmation(calibration: Calibration, untouched: LabelledRows | None) -> No
         problem(checked)
     elif checked is not None:
         with st.container(border=True, key="confirmation"):
-            if checked.kept:
+            if checked.keeps_target:
                 st.badge("Confirmed", icon=":material/verified:", color="green")
             else:
                 st.badge("Not confirmed", icon=":material/warning:", color="orange")

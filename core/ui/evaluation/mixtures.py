@@ -38,11 +38,11 @@ def mixtures(results: Results, pictures: dict[str, Picture]) -> None:
         mixed, by_kind = _choice(results)
     composition, *outcomes = words.mixtures(mixed)
     with outcome:
-        if any(each.bars[-1].recall >= HARDLY for each in mixed.found):
+        if any(each.bars[-1].recall >= HARDLY for each in mixed.mixtures):
             if mixed.each >= FEWEST and (high := words.at_high_entropy(mixed)):
                 st.text(high)
             _draw(mixed, pictures)
-        elif mixed.found:
+        elif mixed.mixtures:
             st.text(f"For this target, none of these scores answers {HARDLY:.0%} of the questions.")
         for sentence in outcomes:
             st.text(sentence)
@@ -114,7 +114,7 @@ def _choice(results: Results) -> tuple[MixtureResult, Kinds]:
 
 def _draw(mixed: MixtureResult, pictures: dict[str, Picture]) -> None:
     for column, measure in zip(st.columns(2), MIXTURE_TITLES, strict=True):
-        picture = pictures[f"mixture_{measure}"] = mixture(mixed.found, measure)
+        picture = pictures[f"mixture_{measure}"] = mixture(mixed.mixtures, measure)
         with column:
             figures.show(picture, f"results_mixture_{measure}")
     st.caption(

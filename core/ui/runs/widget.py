@@ -37,7 +37,7 @@ QUICK = 1.0  # seconds: what is there sooner is shown without a progress bar
 class PageRun(Generic[T]):
     """What a session wanted at one place of a page, and what became of it."""
 
-    wanted: Hashable
+    request: Hashable
     job: Job[T] | None = None  # None until it is agreed to and started
     left: bool = False  # whether this session has cancelled it, though others may still wait for it
     page: str = ""  # the path of the page that drew it last
@@ -67,7 +67,9 @@ class PageRun(Generic[T]):
 def run_of(key: str, request: Hashable) -> PageRun[Any] | None:
     """Return what became of a wish at a place of a page; None of one that was dropped."""
     every = [(key, _last(key)), *st.session_state.get(_BEHIND, ())]
-    return next((each for at, each in every if at == key and each and each.wanted == request), None)
+    return next(
+        (each for at, each in every if at == key and each and each.request == request), None
+    )
 
 
 def want(key: str, request: Hashable) -> None:
@@ -99,7 +101,7 @@ def offer_run(
 def again(key: str) -> None:
     """Want the same anew where it has ended."""
     if (this := _last(key)) is not None:
-        want(key, this.wanted)
+        want(key, this.request)
 
 
 def forget(key: str) -> None:
@@ -227,7 +229,7 @@ def _start(
     glance: bool,
 ) -> Job[T] | None:
     """Return the job, started if the person agrees to what it takes."""
-    if paid and not agreement(*paid, this.wanted, key, glance):
+    if paid and not agreement(*paid, this.request, key, glance):
         return None
     if paid:
         limit(*paid)

@@ -500,7 +500,7 @@ def test_a_policy_is_confirmed_by_one_exact_test(certified, rows, change, trials
     bound = found.observed.upper_bound
     assert found.observed == Threshold(0.65, 10, wrong, 10 + abstained, bound)
     assert stats.binom.cdf(wrong, trials, bound) == pytest.approx(0.1)
-    assert found.kept == ("within" in sentence)
+    assert found.keeps_target == ("within" in sentence)
     assert words.confirmation(found) == sentence
 
 
@@ -513,7 +513,11 @@ def test_a_confirmation_rounds_neither_confidence_nor_target_up(certified):
 
 def test_a_confirmation_without_an_answer_confirms_nothing(certified):
     found = holdout.confirm(certified.policy, untouched(0, 0, 5), 0.9)
-    assert (found.observed.answered, found.observed.upper_bound, found.kept) == (0, 1, False)
+    assert (found.observed.answered, found.observed.upper_bound, found.keeps_target) == (
+        0,
+        1,
+        False,
+    )
 
 
 def test_a_question_that_is_repeated_confirms_once(certified):

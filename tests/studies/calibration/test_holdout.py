@@ -51,7 +51,7 @@ def test_the_first_look_at_new_rows_has_half_of_delta(policy, rows, outcome, sen
     assert checked.confidence == pytest.approx(0.95) and checked.look.place == 1
     assert stats.binom.cdf(wrong, answered, checked.observed.upper_bound) == pytest.approx(0.05)
     assert stats.binom.sf(wrong - 1, answered, checked.lower_bound) == pytest.approx(0.05)
-    assert (checked.kept, checked.exceeds_target) == outcome
+    assert (checked.keeps_target, checked.exceeds_target) == outcome
     assert sentence in words.confirmation(checked)
     assert f"On {sum(rows)} new questions" in words.confirmation(checked)
     # No bound is rounded to one that was not proved.
@@ -194,6 +194,6 @@ def test_a_promise_that_does_not_hold_is_rarely_called_kept(policy):
         for threshold in (0.5, 0.4, 0.3):
             checked = confirm_on(replace(policy, threshold=threshold), drawn, looks)
             looks.append(checked.look)
-            outcomes.append(checked.kept)
+            outcomes.append(checked.keeps_target)
         kept += any(outcomes)
     assert stats.binomtest(kept, 200, 0.1, "greater").pvalue > 0.01 and kept

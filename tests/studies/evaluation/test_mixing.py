@@ -83,7 +83,7 @@ def test_the_mixtures_are_those_of_the_pools(found):
         *(pool(found.sources == "one"), pool(diverse)),
         **{"target_error": 0.1, "confidence": 0.8, "each": 500},
     )
-    assert repr(list(mixed.found)) == repr(expected)  # NaN is no number, nor itself
+    assert repr(list(mixed.mixtures)) == repr(expected)  # NaN is no number, nor itself
     assert (mixed.single, mixed.many, mixed.each) == (90, 27, 13)
     assert (
         "27 questions with many and an entropy above 0.7 nats (3 rows without it left out)"
@@ -94,8 +94,10 @@ def test_the_mixtures_are_those_of_the_pools(found):
 
 def test_entropy_answers_less_where_there_are_many_right_answers(found):
     mixed = mix(found, ["one"], ["many"], target_error=0.1)
-    recall = {each.score: each.bars[-2].recall for each in mixed.found if each.rule == mixing.PAPER}
-    assert mixed.found[2].bars[-2].name == "2.0 or more"
+    recall = {
+        each.score: each.bars[-2].recall for each in mixed.mixtures if each.rule == mixing.PAPER
+    }
+    assert mixed.mixtures[2].bars[-2].name == "2.0 or more"
     assert recall[INFORMATION] == 1.0 and recall[ENTROPY] < 0.5
     assert words.at_high_entropy(mixed) == (
         "At an entropy of 2.0 or more nats, Mutual information answers 100% and Semantic entropy "
@@ -106,7 +108,7 @@ def test_entropy_answers_less_where_there_are_many_right_answers(found):
     assert brackets == "In brackets: wrong by the paper’s token F1."
     assert paper.startswith("At a target loss of 10%, by the paper’s rule: M.I. answers ")
     assert "with 90% confidence, by the promised threshold" in guaranteed
-    assert f"S.E. answers {mixed.found[2].bars[-1].recall:.0%}" in paper
+    assert f"S.E. answers {mixed.mixtures[2].bars[-1].recall:.0%}" in paper
 
 
 def test_the_finding_is_what_comes_out_by_the_papers_rule(found):
@@ -166,18 +168,18 @@ def test_all_questions_of_a_kind_count_where_that_is_wanted(found):
 @pytest.mark.parametrize("many", [[], ["nowhere"]])
 def test_a_kind_without_questions_makes_no_figure(found, many):
     mixed = mix(found, ["one"], many)
-    assert mixed.found == () and mixed.each == 0
+    assert mixed.mixtures == () and mixed.each == 0
     assert words.mixtures(mixed)[0].endswith(
         "Figure 6 takes at least two of either kind: one calibrates, one tests."
     )
 
 
 def test_scores_without_a_value_are_left_out(found):
-    assert {each.score for each in mix(found, ["one"], ["many"], scores=(*BOTH, "x")).found} == {
+    assert {each.score for each in mix(found, ["one"], ["many"], scores=(*BOTH, "x")).mixtures} == {
         *BOTH
     }
     mixed = mix(found, ["one"], ["many"], scores=["self_verification"])
-    assert mixed.found == () and "None of the chosen scores" in words.mixtures(mixed)[-1]
+    assert mixed.mixtures == () and "None of the chosen scores" in words.mixtures(mixed)[-1]
 
 
 def test_repetitions_without_a_threshold_are_counted():

@@ -115,7 +115,7 @@ def test_sampled_chains_of_a_model_that_knows_show_nothing_and_of_one_that_copie
     for share, close in ((0.0, 0.06), (0.8, 0.35)):
         model = model_of(3, share)
         found = run(searched(model, 3), model, ChainsSettings(longest=4, chains=300, seed=1))
-        assert found.drawn == 300
+        assert found.draws == 300
         for one in found.sampled:
             assert one.value == pytest.approx(exact(3, share, one.n), abs=close)
             assert one.by_chance <= one.plain + 0.05
@@ -137,7 +137,7 @@ def test_pairs_that_were_sampled_are_lengthened_and_not_drawn_again():
     reading = Reading(threshold=1.0)
     found = run(recording, model, ChainsSettings(longest=3, chains=0), reading=reading)
     assert all(prompts.FURTHER_ANSWER in asked.prompt for asked in model.asked[before:])
-    assert [one.n for one in found.sampled] == [2, 3] and found.drawn == 100
+    assert [one.n for one in found.sampled] == [2, 3] and found.draws == 100
     # Pairs are estimated as an inspection does, adjusted for chance.
     pairs = evidence_of(recording, reading).mutual_information
     assert found.sampled[0].value == pytest.approx(pairs.value)

@@ -260,7 +260,7 @@ class LlamaModel(LanguageModel):
         """Run tokens, (B, L); return ln p of what comes next, (B, V), and what they became."""
         rows, length = tokens.shape
         done = self._passes.run(Pass(tokens, past, np.arange(rows) * length + length - 1))
-        return done.said, done.segment
+        return done.log_p, done.segment
 
     def _read_prompts(
         self, rest: list[list[int]], past: tuple[Segment, ...]
@@ -269,7 +269,7 @@ class LlamaModel(LanguageModel):
         padded, lengths = _pad(rest)
         rows, length = padded.shape
         done = yield Pass(padded, past, np.arange(rows) * length + lengths - 1)
-        opening, segment = done.said, done.segment
+        opening, segment = done.log_p, done.segment
         ended = np.logaddexp.reduce(opening[:, self.ends], axis=1)
         opening = np.concatenate([opening, ended[:, None]], axis=1)
         return opening, Segment(segment.keys, segment.values, lengths)
@@ -285,7 +285,7 @@ class LlamaModel(LanguageModel):
         real = np.tile(np.arange(padded.shape[1]) < lengths[:, None], (prompts, 1))
         answers = np.tile(padded, (prompts, 1)), np.tile(following, (prompts, 1))[real]
         scored = np.zeros(real.shape)
-        scored[real] = (yield Pass(answers[0], past, np.flatnonzero(real), answers[1])).said
+        scored[real] = (yield Pass(answers[0], past, np.flatnonzero(real), answers[1])).log_p
         return total + scored.sum(axis=1).reshape(prompts, len(targets))
 
     def _prompt_tokens(self, prompt: str, room: int = 0) -> list[int]:

@@ -47,7 +47,7 @@ class Pass:
     # (n,): which next ones; -1 stands for any that ends an answer. By default all V.
     targets: Tokens | None = None
     segment: Segment = field(init=False)  # what the tokens became
-    said: Array = field(init=False)  # (n,): ln p of the next ones
+    log_p: Array = field(init=False)  # (n,): ln p of the next ones
     error: BaseException | None = field(default=None, init=False)
     done: threading.Event = field(default_factory=threading.Event, init=False)
 
@@ -173,4 +173,4 @@ class Passes:
                 log_probabilities = self._llama.log_probability(rows, targets, self._ends)
             ends = np.cumsum([len(hidden[i]) for i in these])
             for i, part in zip(these, np.split(log_probabilities, ends[:-1]), strict=True):
-                passes[i].said = part
+                passes[i].log_p = part

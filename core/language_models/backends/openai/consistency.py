@@ -17,7 +17,7 @@ class SampledAnswer:
 
     text: str
     listed: Tokens
-    said: Tokens
+    tokens: Tokens
     ended_by: str = ""
 
     @classmethod

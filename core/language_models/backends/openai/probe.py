@@ -82,7 +82,7 @@ class Probe:
         self._rejected: list[Rejection] = []
         self._named: set[str] = set()  # fields that refusals spoke of
         self._broke: set[str] = set()  # requests of no standard that did not come through once
-        self._drawn = False  # whether two answers of one reply differed
+        self._vary = False  # whether two answers of one reply differed
         self._top: Mapping[str, float] = {}  # the likeliest next tokens at temperature 1
 
     def run(self) -> OpenAIAbilities:
@@ -145,7 +145,7 @@ class Probe:
         """Draw answers with log-probabilities, past line breaks: thoughts have some."""
         how, reply = self._ask(how, PROBES[0], limit=SHORT, many=many, top=TOP, stops=False)
         if reply:
-            self._drawn |= _differ(self.service.choices(reply))
+            self._vary |= _differ(self.service.choices(reply))
         return how, reply
 
     def _abilities_in(self, how: OpenAIAbilities, reply: replies.Reply) -> OpenAIAbilities:
@@ -189,7 +189,7 @@ class Probe:
         """Have what was sampled repeated, and compare; its end token with it, if it lists one."""
         answers = [SampledAnswer.of(c, self.service.text(c)) for c in self.service.choices(sampled)]
         end = usual_end(answers)
-        repeatable = [d for d in answers if d.said]
+        repeatable = [d for d in answers if d.tokens]
         ended = [d for d in repeatable if end and d.ended_by == end]
         texts = [*PROBES[:2], *(PROBES[0] + d.text for d in repeatable)]
         texts += [PROBES[0] + d.text + end for d in ended]
@@ -206,7 +206,7 @@ class Probe:
         except errors.RefusedError:
             return how
         behind = [text[len(before) :] for text in echoes]
-        if not all_agree([agree(d.said, b) for d, b in zip(repeatable, behind, strict=False)]):
+        if not all_agree([agree(d.tokens, b) for d, b in zip(repeatable, behind, strict=False)]):
             return replace(how, remarks=(*how.remarks, WRONG_ECHO))
         whole = [agree(d.listed, b) for d, b in zip(ended, behind[len(repeatable) :], strict=True)]
         return replace(how, echo=True, end=end if all_agree(whole) else "")
@@ -315,7 +315,7 @@ class Probe:
         """
         few = min(how.candidates, DRAWS)
         scored = bool(how.echo or how.forced or how.given) and "seed" not in how.without
-        roomy = 1 if self._drawn else few  # thoughts are paid for
+        roomy = 1 if self._vary else few  # thoughts are paid for
         most = max(DRAWS // few, 2)
         ways = (
             (1.0, PROBES[0], roomy if how.thinks else how.candidates, 2),
@@ -338,12 +338,12 @@ class Probe:
                 except Rejection:  # too hot
                     break
                 batches.append(self.service.choices(reply))
-                self._drawn |= _differ(batches[-1])
+                self._vary |= _differ(batches[-1])
             if passes:
                 return how
             if batches and heat == FREE:
                 break
-        if self._drawn or len({_texts(choices) for choices in batches}) > 1:
+        if self._vary or len({_texts(choices) for choices in batches}) > 1:
             raise errors.RefusedError(COPIES.format(host=self.service.host))
         raise errors.RefusedError(
             f"{self.service.host} gives the same answer each time, whatever temperature it is "
@@ -355,7 +355,7 @@ class Probe:
     def _are_draws(self, batches: Sequence[Sequence[replies.Reply]], n: int, scored: bool) -> bool:
         """Whether the answers of one reply differ, and replies where only they can tell."""
         differ = len({_texts(choices) for choices in batches}) > 1
-        return differ if n == 1 else self._drawn and (differ or scored)
+        return differ if n == 1 else self._vary and (differ or scored)
 
     def _heat(self, how: OpenAIAbilities) -> OpenAIAbilities:
         """See what another temperature changes; whether it is taken at all."""
