@@ -67,7 +67,7 @@ def test_rows_that_name_no_pipeline_do_not_test_a_policy_that_has_one(policy):
     for text in ("", "rag-v2"):
         with pytest.raises(PolicyError, match="“pipeline” is missing, empty or damaged"):
             confirm_on(named, replace(rows, pipeline=text), ())
-    assert confirm_on(named, replace(rows, pipeline=to_text(PIPELINE)), ()).kept
+    assert confirm_on(named, replace(rows, pipeline=to_text(PIPELINE)), ()).keeps_target
     with pytest.raises(PolicyError, match="unknown origin"):
         confirm_on(policy, replace(rows, pipeline=to_text(PIPELINE)), ())
 

@@ -152,7 +152,7 @@ def test_no_chain_is_made_of_empty_answers():
             row[""] = 0.0
     silent = prompts.iterative(QUERY, ["answer0", "answer1"])
     model.table[silent] = {"answer0": 1e-9, "answer1": 1e-9, "": 1 - 2e-9}
-    assert 2 < run(searched(model, 2), model, ChainsSettings(longest=3, chains=40)).drawn < 40
+    assert 2 < run(searched(model, 2), model, ChainsSettings(longest=3, chains=40)).draws < 40
 
 
 # -------------------------------------------------------------------------- what is refused

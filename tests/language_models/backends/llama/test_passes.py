@@ -104,7 +104,7 @@ def test_passes_of_several_threads_are_one_and_say_what_each_says_alone(llama, s
     for each, done in zip(asked, found, strict=True):
         assert done is each
         said, segment = alone(llama, each)
-        np.testing.assert_allclose(done.said, said, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(done.log_p, said, rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(done.segment.keys, segment.keys, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(done.segment.values, segment.values, rtol=1e-4, atol=1e-5)
 
@@ -116,7 +116,7 @@ def test_what_became_of_one_holds_nothing_of_the_others(llama, shared):
 
 
 def test_who_asks_alone_is_not_kept_waiting(llama, shared):
-    assert shared.run(wanted()).said.shape == (2, VOCABULARY)
+    assert shared.run(wanted()).log_p.shape == (2, VOCABULARY)
     with shared.beside():
         shared.run(wanted())
         with shared.beside():  # within itself: the same asker
@@ -145,7 +145,7 @@ def test_nobody_waits_for_one_who_asks_no_more(llama, shared):
         assert mine.done.awaited.wait(LONG)
         assert llama.together == []  # the reader may ask as well
         leave.set()
-        assert asked.result(LONG).said.shape == (2, VOCABULARY)
+        assert asked.result(LONG).log_p.shape == (2, VOCABULARY)
     assert llama.together == [1]
 
 
@@ -174,7 +174,7 @@ def test_while_some_are_computed_the_others_gather(llama, shared, monkeypatch, i
             assert each.done.awaited.wait(LONG)
         assert llama.together == [1]
         llama.gate.set()
-        assert all(future.result(LONG).said is not None for future in done)
+        assert all(future.result(LONG).log_p is not None for future in done)
     assert llama.together == [1, 3]
 
 
@@ -185,7 +185,7 @@ def test_many_passes_of_many_threads_are_each_their_own(llama, shared):
         found = []
         with shared.beside():
             for i in range(10):
-                found.append(shared.run(wanted(seed + i)).said)
+                found.append(shared.run(wanted(seed + i)).log_p)
         return found
 
     with ThreadPoolExecutor(8) as pool:
@@ -221,7 +221,7 @@ def test_works_in_step_share_each_pass_and_end_when_they_end(llama, shared):
     def work(seed, times):
         said = []
         for i in range(times):
-            said.append((yield wanted(10 * seed + i)).said)
+            said.append((yield wanted(10 * seed + i)).log_p)
         return said
 
     def one_after_the_other(beside):
