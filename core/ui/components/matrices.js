@@ -119,7 +119,7 @@ function draw(root, { names, shares, shares_in_words, matrices, reach, prompts, 
   function paint(cell, key, value) {
     const part = Math.min(Math.abs(value) / reach[key], 1);
     const share = key === "contribution" ? Math.sqrt(part) : part; // as on the scale of doubt: small ones are seen
-    const ink = key !== "contribution" ? "var(--own)" : value > 0 ? "var(--told)" : "var(--takes)";
+    const ink = key !== "contribution" ? "var(--own)" : value > 0 ? "var(--ink)" : "var(--takes)";
     cell.style.setProperty("--ground", `color-mix(in srgb, ${ink} ${Math.round(100 * share)}%, var(--st-secondary-background-color))`);
   }
 
