@@ -46,7 +46,7 @@ from core.ui.calibration.grading import COLUMN
 from core.ui.evaluation.runs import runs
 from core.ui.policy_badge import NO_FIT
 from core.ui.runs.job import JOB
-from core.ui.storage import storage
+from core.ui.storage import Storage, storage
 from core.uncertainty.scores import SCORES
 from tests.hostile import IMAGE
 from tests.patience import LONG
@@ -751,6 +751,11 @@ def test_nothing_is_promised_of_labels_while_nobody_can_say_what_was_looked_at_b
     upload(app, written())
     set_target(app, alpha=0.11)
     again = session("calibration")
+    with monkeypatch.context() as broken:
+        broken.setattr(Storage, "why", "It cannot be opened yet.")  # another one is in its place
+        upload(again, written())
+        assert said(again, "nothing is promised of them. It cannot be opened yet.")
+        assert GUARANTEED not in badges(again)
     with monkeypatch.context() as broken:
         broken.setattr(Looks, "all", locked)
         upload(again, written())

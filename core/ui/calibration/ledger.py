@@ -55,8 +55,11 @@ def check_ledger(data: LabelledRows) -> None:
     """
     if is_example(data) or st.session_state.get(_READ):
         return
+    where = storage()
     try:
-        storage().looks.all()
+        if where.why:  # the one in memory is not that of those before
+            raise StoreError(where.why)
+        where.looks.all()
     except StoreError as error:
         raise CalibrationError(
             "Which looks at these labels came before cannot be read, so nothing is promised of "
