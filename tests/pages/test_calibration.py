@@ -1419,8 +1419,12 @@ def test_labels_that_cannot_be_saved_stay_and_are_saved_with_the_next(app, monke
         assert said(app, "What you did last is not saved yet")
     press(app, "label_wrong")
     assert PROBLEM not in badges(app)
-    again = session("calibration", **{"file": app.query_params["file"]})
-    assert said(again, "2 of 200 labelled, 0 of them left out")
+    with monkeypatch.context() as patch:  # another database is in its place
+        patch.setattr(Storage, "why", "It cannot be opened yet.")
+        patch.setattr(Labels, "of", lambda *_: {})
+        again = session("calibration", **{"file": app.query_params["file"]})
+        assert said(again, "0 of 200 labelled")
+    assert said(settled(again.run()), "2 of 200 labelled, 0 of them left out")
 
 
 def test_scores_of_unknown_origin_decide_nothing_here_and_the_questions_can_be_asked(app):

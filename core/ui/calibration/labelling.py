@@ -169,7 +169,8 @@ def _own_labels(rows: Predictions) -> list[tuple[str, str]]:
 
 
 def _load_once(rows: Predictions) -> None:
-    memory_of("labels_loaded", rows, lambda: _load(rows))
+    # Anew once the database opens: the one in memory has none of them.
+    memory_of("labels_loaded", rows, lambda: _load(rows), storage().why)
 
 
 def _load(rows: Predictions) -> bool:
