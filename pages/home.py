@@ -10,8 +10,7 @@ def home() -> None:
     """Draw the page: a question, the experiment, the challenge, and the ways on."""
     page_header(
         "Does it know, or is it just saying so?",
-        "Tell our small model another answer: **the further its own answers move, the larger its "
-        "doubt.** From a limit on: “I don’t know”.",
+        "Contradict our small model: **the further its answers move, the larger its doubt.**",
     )
     try:
         experiment()

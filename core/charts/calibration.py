@@ -189,7 +189,7 @@ def _groups(palette: Palette) -> Shape:
         x=alt.X(
             "error:Q",
             title="wrong among the answered",
-            axis=alt.Axis(format="%", labelFlush=False, tickCount=5),
+            axis=alt.Axis(format="%", tickCount=5),
             # The plot goes on to the right for the words: there is nothing above 100%.
             scale=alt.Scale(domain=[0, alt.ExprRef("most")], range=before_names(WORDS_ROOM)),
         ),

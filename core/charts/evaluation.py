@@ -93,7 +93,7 @@ def estimates(
     )
     x = alt.X(
         "value:Q",
-        title=title,
+        title=title.split("\n"),
         scale=scale,
         axis=alt.Axis(tickCount=TICKS, labelSeparation=8, format=form),
     )

@@ -237,6 +237,7 @@ def theme(chart: Chart, palette: Palette) -> Chart:
             domainColor=palette.grid,
             tickColor=palette.grid,
             labelFontSize=12,
+            labelFlush=False,  # each number stands beneath its tick
             labelSeparation=6,
             titleFontSize=12,
         ),

@@ -11,9 +11,9 @@ from core.studies.inspection.conditional_rows import chance
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.taught_questions import has_taught_words
 from core.studies.questions import questions
-from core.ui import frame, model, model_opening
+from core.ui import frame, model, model_opening, model_picker
 from core.ui.components.challenge import challenge as draw_challenge
-from core.ui.components.lanes import lanes, own_answer
+from core.ui.components.lanes import doubt_in_words, lanes, own_answer
 from core.ui.components.presentation import OWN_QUESTION, presentation
 from core.ui.components.suggestions import suggest
 from core.ui.folds import fold
@@ -64,6 +64,7 @@ def experiment() -> None:
         key="suggestions",
     )
     with st.container(horizontal=True):
+        st.button("What about my model?", key="own_model", on_click=model_picker.show, args=(True,))
         fold("The numbers", partial(_numbers, shown), key="lane_table", icon=":material/table:")
         presentation(prepared_lanes()[:_STORIES], st.context.url or "", key="present")
 
@@ -82,7 +83,7 @@ def the_challenge() -> None:
         with st.expander("Is there such a place?", icon=":material/lightbulb:"):
             st.text(
                 "Not by how much the model’s answers differ: that is "
-                f"{entropy.lowest:.2f} for a question with many right answers, and only "
+                f"{entropy.lowest:.2f} nats for a question with many right answers, and only "
                 f"{entropy.highest:.2f} for a wrong one. By how much what it is told changes what "
                 f"it says, yes: anywhere between {information.lowest:.2f} and "
                 f"{information.highest:.2f}."
@@ -96,8 +97,6 @@ def onward() -> None:
             st.switch_page(frame.amplification())
         if st.button("When should it answer?", key="threshold"):
             st.switch_page(frame.calibration())
-        if st.button("What can I ask?", key="catalogue"):
-            st.switch_page(frame.questions())
         if model_opening.smollm2_here() and st.button(
             "Ask SmolLM2, a real language model", key="real", icon=":material/smart_toy:"
         ):
@@ -146,6 +145,7 @@ def _numbers(lanes: list[Lane]) -> None:
             "question": [one.question for one in lanes],
             "its own answer": [own_answer(one) for one in lanes],
             "told": [one.repeated for one in lanes],
+            "doubt beside its limit": [doubt_in_words(one) for one in lanes],
         }
         | {
             f"{times} ×": [chance(one.steps[at].own, False, 1) for one in lanes]

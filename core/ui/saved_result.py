@@ -93,14 +93,16 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     if public():
         return
     if id is None or not is_there(id):
-        st.button("Save to History", key="keep_view", icon=":material/history:", on_click=keep)
+        about = "What you ask is saved by itself, with a link; an example, or another reading, so."
+        label, icon = "Save to History", ":material/history:"
+        st.button(label, key="keep_view", icon=icon, on_click=keep, help=about)
         return
     if storage().why:  # an address that may still lead nowhere is not handed on
         st.caption("This result will be in History once the database opens.")
         return
     whom = "" if alone() else ", for whoever has it"
     page, _, _ = (st.context.url or "").partition("?")
-    with st.popover("Link", icon=":material/link:", key="link"):
+    with st.popover("In History: link", icon=":material/history:", key="link"):
         st.caption(f"In History. This address opens it again{whom}, without calling the model:")
         st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
 

@@ -25,7 +25,7 @@ VERDICT = ".st-key-verdict_words"
 
 def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_page):
     page = open_page(f"{address}/inspection?q={quote(QUERY)}")
-    page.get_by_role("button", name="Link", exact=True).click()
+    page.get_by_role("button", name="In History: link", exact=True).click()
     link = page.get_by_test_id("stCode").filter(has_text="?saved=")
     expect(link).to_be_visible()
     expect(page.locator(".st-key-verdict")).to_be_visible()
@@ -169,7 +169,7 @@ def signed_in(tmp_path, chromium, provider):
 
 def test_who_signed_in_finds_what_they_asked_in_any_browser_and_nobody_else_does(signed_in):
     asked = signed_in("alice", f"/inspection?q={quote(QUERY)}")
-    asked.get_by_role("button", name="Link", exact=True).click()
+    asked.get_by_role("button", name="In History: link", exact=True).click()
     link = asked.get_by_test_id("stCode").filter(has_text="?saved=")
     expect(link).to_be_visible()
     address, _, path = link.inner_text().strip().rpartition("/")

@@ -22,7 +22,7 @@ def lane(page, at):
 
 
 def bar(page, at):
-    return lane(page, at).get_by_role("img").get_attribute("aria-label")
+    return lane(page, at).locator(".bar").get_attribute("aria-label")
 
 
 def all_drawn(page):

@@ -236,8 +236,8 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
 @pytest.mark.parametrize(
     ("question", "first"),
     [
-        ("What is the capital of Zorvania?", "75% away: What US state capitals do you know?"),
-        ("Who was the king of the United States?", "35% away, but lacks “king”: Who was the first"),
+        ("What is the capital of Zorvania?", "74% away: What US state capitals do you know?"),
+        ("Who was the king of the United States?", "34% away, but lacks “king”: Who was the first"),
         ("name a planet", "43% away: Name a dwarf planet."),  # 42.4%; near is 42%
         ("xyzzy", "100%: no taught question is like it at all"),
     ],

@@ -57,7 +57,7 @@ def test_opens_on_the_claims_and_looks_closer_at_one_as_it_is_shipped():
     press(page, "claim_estimator_open")
     assert page.query_params["experiment"] == "estimator"
     (finding,) = results_of("estimator")
-    answer = "Is the doubt exact, with enough answers? Yes: 218 answers"
+    answer = "Do more answers make the doubt exact? Yes: 218 answers"
     assert texts(page)[0].startswith(answer) and texts(page)[2] == finding.sentence
     assert said(page, "Asks no model.")
     assert len(pictures(page)) == 3 and command(page) == "python -m core laboratory estimator"

@@ -18,6 +18,7 @@ HEIGHT = 210  # pixels of a picture, all of it: the cards of a row are alike
 TALL = 280  # of one with a row for each of several settings
 NO_TICKS: dict[str, Any] = {"ticks": False, "domain": False}
 EXACT = 0.001  # nats: what an estimate is off by that counts as exact
+INTERVALS = "lines: 95% intervals, each by itself"
 OURS, COUNTS, UNSEEN, LIMITS = "this program", "counting alone", "not seen yet", "its limits"
 
 
@@ -107,7 +108,7 @@ def deciding(content: PictureContent, palette: Palette) -> Chart:
         for ends in [_ends(group["stable"])]
     ]
     line = keeps, f"stable from {keeps:.0%}", "", ""
-    return estimates(rows, line, "verdicts that stay", ".0%", palette)
+    return estimates(rows, line, f"verdicts that stay\n{INTERVALS}", ".0%", palette)
 
 
 def _ends(numbers: Sequence[float | None]) -> tuple[float, float, float]:
@@ -168,4 +169,4 @@ def scores(content: PictureContent, palette: Palette) -> Chart:
         for ends in [_ends(content[each][of.symbol])]
     ]
     line = 0.5, "chance: 50%", "", ""
-    return estimates(rows, line, f"{WRONG_FIRST} →", ".0%", palette)
+    return estimates(rows, line, f"{WRONG_FIRST} →\n{INTERVALS}", ".0%", palette)

@@ -107,7 +107,6 @@ def curves(
             values=powers(min(k), max(k)),
             format="~s",
             labelExpr="replace(datum.label, 'G', 'B')",  # a billion, not a giga
-            labelFlush=True,
         ),
     )
     tooltip = [

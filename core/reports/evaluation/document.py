@@ -15,7 +15,7 @@ from core.reports.evaluation import mixtures, words
 from core.reports.paper_figures import mixture, precision_recall
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.evaluation.mixing import kinds, mix, sources
-from core.studies.evaluation.results import RunMeasures
+from core.studies.evaluation.results import CONFIDENCE, RunMeasures
 from core.studies.evaluation.row_table import QuestionPoints
 from core.studies.evaluation.rows import RIGHT_BY
 from core.studies.evaluation.run import reading_in
@@ -96,11 +96,12 @@ def aurocs(measured: RunMeasures) -> Picture:
     )
     alt = f"{charts.WRONG_FIRST}, the largest first: {'; '.join(each)}. Chance: 50%."
     line = 0.5, "chance", "", "○ may be as good"
+    lines = [f"lines: joint {CONFIDENCE:.0%} intervals"] * bool(measured.number)
     return Picture(
         "Which doubt finds the wrong answers",
-        f"{alt} {words.marks(measured)}".rstrip(),
+        " ".join(filter(None, [alt, *lines, words.marks(measured)])),
         charts.estimates,
-        (rows, line, f"{charts.WRONG_FIRST} →", ".0%"),
+        (rows, line, "\n".join([f"{charts.WRONG_FIRST} →", *lines]), ".0%"),
     )
 
 

@@ -231,10 +231,8 @@ def never_taught(measured: RunMeasures) -> str:
 
 
 def marks(measured: RunMeasures) -> str:
-    """Return what the lines and rings of `document.aurocs` are."""
-    if not measured.number:
-        return ""
-    return f"Lines: joint {CONFIDENCE:.0%} intervals. Grey ●: worse, pair by pair."
+    """Return what a dot of `document.aurocs` is."""
+    return "Grey ●: worse, pair by pair." * bool(measured.number)
 
 
 #: When an answer is right, by how it is compared with the accepted ones.

@@ -19,7 +19,7 @@ from core.studies.laboratory.experiment import Experiment
 
 #: The experiments that answer each question, in the order of the page.
 QUESTIONS: Final[dict[str, tuple[Experiment, ...]]] = {
-    "Is the doubt exact, with enough answers?": (estimator.EXPERIMENT, listing.EXPERIMENT),
+    "Do more answers make the doubt exact?": (estimator.EXPERIMENT, listing.EXPERIMENT),
     "Is it known how much was not seen?": (
         missing_mass.EXPERIMENT,
         finite_samples.EXPERIMENT,

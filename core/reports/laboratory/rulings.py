@@ -72,7 +72,7 @@ def _estimator(finding: Finding) -> Ruling:
         f"{k[first]:,} answers",
         f"bring the doubt within {cards.EXACT} nats of a known one, on average",
         takes,
-        f"A verdict takes the {LIKELIEST} likeliest, and is not exact: near its limit, ask more.",
+        f"A verdict takes the {LIKELIEST} likeliest: this is not exact. Near a limit, ask more.",
     )
 
 

@@ -8,9 +8,8 @@ it; where none is, no answer is served as if it were one.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from core.codec import no_more
 from core.data.world import grading
-from core.data.world.nearest import Nearest, nearest, nearest_questions
+from core.data.world.nearest import NEAR, Nearest, nearest, nearest_questions
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.certificates import SMOLLM2, certified_model
 from core.studies.inspection.request import Request
@@ -28,9 +27,10 @@ class Offer:
 
     @property
     def distance(self) -> str:
-        """How far it is, no less than it is; and what keeps it from being near for all that."""
+        """How far it is, and what keeps it from being near for all that."""
         lacks = f", but lacks “{'”, “'.join(self.lacks)}”" if self.lacks else ""
-        return f"{100 - int(no_more(100 * self.similarity, 0))}% away{lacks}"
+        far, border = round(100 * (1 - self.similarity)), round(100 * (1 - NEAR))
+        return f"{far + (far == border and self.similarity < NEAR)}% away{lacks}"
 
 
 @dataclass(frozen=True)

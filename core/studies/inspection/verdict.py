@@ -396,8 +396,8 @@ class _About:
             return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
-                f"Several may be right: a guess would follow what it is told, its {self.clusters} "
-                "answers move less"
+                f"Of its {self.clusters} answers several may be right, so none need lead: told "
+                "another, they move less than guesses"
             )
         return "Telling the model its other answers hardly changes what it says"
 

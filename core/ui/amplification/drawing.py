@@ -27,7 +27,7 @@ from core.ui.folds import fold
 from core.ui.glossary import TERMS
 from core.ui.model import name_in_use
 
-HEADINGS = ("Question", "Answer to test", "Repeated answer")
+HEADINGS = ("question", "answer to test", "repeated answer")
 
 
 def answer(curve: Amplification) -> None:
@@ -66,7 +66,7 @@ def list_curves(
         with st.container(key="curve_head"):
             for heading in HEADINGS:
                 st.caption(heading)
-            st.caption(f"After {max(one.points[-1].repetitions for one in amplifications):d} ×")
+            st.caption(f"after {max(one.points[-1].repetitions for one in amplifications):d} ×")
         for i, one in enumerate(amplifications):
             look = last_fate(one).name.lower()
             with st.container(key=f"curve_row_{i}_{look}"):

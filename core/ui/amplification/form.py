@@ -18,6 +18,7 @@ from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError, Reading
 from core.ui.addresses import number
+from core.ui.inspection.form import IN_SHORT
 from core.ui.inspection.recordings import recordings
 from core.ui.messages import problem
 from core.ui.model import study_model
@@ -45,7 +46,7 @@ def case_form() -> Case | None:
     texts = [_field(next(columns), field) for field in FIELDS]
     with st.container(horizontal=True, vertical_alignment="center"):
         for name, case in EXAMPLES.items():
-            st.button(name, key=f"case_{name}", on_click=_set, args=(case,))
+            st.button(IN_SHORT[name], key=f"case_{name}", on_click=_set, args=(case,))
         st.button(
             "Propose answers",
             key="propose",

@@ -37,8 +37,7 @@ function draw(root, { cases, measures, widest, words }) {
   range.step = widest / 200;
   range.value = root.dataset.threshold ?? widest / 2;
   const score = element("p", { class: "score", role: "status" });
-  const value = element("output");
-  plot.append(element("label", { class: "name" }, `${words.threshold} `, value), range);
+  plot.append(element("label", { class: "name" }, words.threshold), range);
   const hint = element("p", { class: "hint" });
   root.append(fieldset, plot, score, hint);
   let tries = 0;
@@ -61,8 +60,7 @@ function draw(root, { cases, measures, widest, words }) {
   function step() {
     const threshold = Number(range.value);
     root.dataset.threshold = threshold;
-    value.textContent = `${threshold.toFixed(2)} ${words.unit}`;
-    range.setAttribute("aria-valuetext", value.textContent);
+    range.setAttribute("aria-valuetext", `${threshold.toFixed(2)} ${words.unit}`);
     let good = 0;
     for (const { one, limit, dot, decision } of drawn) {
       const doubt = one.doubts[measure];

@@ -14,7 +14,7 @@ PLAIN: Final = dict(
 )
 WORDS: Final = {
     "measure": "Doubt",
-    "threshold": "Answer below",
+    "threshold": "Answer below this doubt",
     "unit": "nats",
     "answers": "answers, and is",
     "withholds": "withholds what is",

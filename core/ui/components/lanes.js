@@ -2,6 +2,7 @@
 // without asking the server.
 
 const ONCE = 1; // the step at which every lane is contradicted once
+const LIMIT = 60; // percent of a track at which its limit stands, as in lanes.css
 const LOOK = 1500; // milliseconds to look before the control moves by itself
 
 function draw(root, { lanes, times, words }, send) {
@@ -20,10 +21,12 @@ function draw(root, { lanes, times, words }, send) {
     const putIn = element("div", { class: "put-in" });
     const { shown, show } = answers(lane, words);
     const stamp = element("div", { class: `stamp ${lane.stamp.style}`, title: lane.stamp.when }, lane.stamp.label);
-    const doubt = element("div", { class: "measured", title: lane.stamp.when }, lane.doubt);
+    const dot = element("span", { class: lane.of_limit < 1 ? "" : "above" });
+    dot.style.left = `${Math.min(100, LIMIT * lane.of_limit)}%`;
+    const doubt = element("div", { class: "measured", role: "img", title: lane.doubt, "aria-label": lane.doubt }, dot);
     const why = element("div", { class: "why" }, lane.why);
     const item = element("li", { class: "lane" },
-      element("div", {}, open, putIn), shown, element("div", { class: "judged" }, stamp, doubt, why));
+      element("div", {}, open, putIn), shown, element("div", { class: "judged" }, stamp, ...(lane.doubt ? [doubt] : []), why));
     list.append(item);
     return { lane, item, putIn, show };
   });

@@ -6,7 +6,7 @@ from typing import Any, Final
 from core.codec import one_line
 from core.reports.inspection.words import STAMPS_BY_PROMISE
 from core.studies.home import TIMES, Course, Lane
-from core.studies.inspection.verdict import Headline, beside_limit
+from core.studies.inspection.verdict import LEAST_KEPT, Headline, beside_limit, least_share
 from core.ui.components.registration import nothing, one_of, register
 from core.ui.glossary import KEY
 
@@ -37,7 +37,12 @@ WORDS: Final = {
     "open": "Open as an inspection",
     "other": "anything else",
     "before": "Told nothing",
-    "columns": ["Question", "Its own answer (thin bar: before)", "What it is told", "Verdict"],
+    "columns": [
+        "question",
+        "its answer (thin bar: before)",
+        "what it is told",
+        "verdict; doubt (limit dashed)",
+    ],
 }
 
 
@@ -68,7 +73,8 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
             "words": stamp.words,
             "when": KEY[stamp.label],
         },
-        "doubt": doubt_in_words(lane),
+        "doubt": (doubt := doubt_in_words(lane)),
+        "of_limit": _of_limit(lane) if doubt else None,
         "why": _why(lane),
     }
 
@@ -87,8 +93,22 @@ def doubt_in_words(lane: Lane) -> str:
     """Return what gave the word, beside its limit; "" where no doubt decides."""
     if lane.doubt is None or lane.limit is None:
         return ""
-    belief = lane.belief_limit if lane.headline is Headline.BELIEVE else None
-    return beside_limit(lane.doubt, lane.limit, belief, lane.share)
+    return beside_limit(lane.doubt, *_limits(lane), lane.share)
+
+
+def _of_limit(lane: Lane) -> float:
+    """Return the doubt as a share of the limit that gave its word, whatever the unit of both."""
+    assert lane.doubt is not None
+    limit, belief = _limits(lane)
+    if lane.share is not None:
+        return (1 - lane.share) / (1 - (least_share(limit) if belief is None else LEAST_KEPT))
+    return lane.doubt / (limit if belief is None else belief)
+
+
+def _limits(lane: Lane) -> tuple[float, float | None]:
+    """Return λ and, where it is believed, the limit of that."""
+    assert lane.limit is not None
+    return lane.limit, lane.belief_limit if lane.headline is Headline.BELIEVE else None
 
 
 def _why(lane: Lane) -> str:

@@ -57,6 +57,8 @@ _ANSWERS = {
     Sampling.LIKELIEST.value: "The k likeliest, found by a search; the same every time.",
     Sampling.DRAWN.value: "Drawn k times at random, as in the paper.",
 }
+#: What the chips of `EXAMPLES` are called: what comes of them is not said before it is seen.
+IN_SHORT = dict(zip(EXAMPLES, ("France", "New Zealand", "Zorvania", "A yellow fruit"), strict=True))
 AS_TYPED = "as_typed"
 COMPARED_FOR = "compared_for"  # the question to which a press wanted more answers
 _OPENED_WITH, _AGREED_TO_LINK = "inspection_opened_with", "inspection_agreed_to_link"
@@ -94,6 +96,7 @@ def question_form(folds: DeltaGenerator) -> tuple[Request, Reading]:
             "Examples",
             list(EXAMPLES),
             index=None,
+            format_func=IN_SHORT.__getitem__,
             key="example_question",
             horizontal=True,
             on_change=_ask_example,

@@ -24,7 +24,7 @@ def matrices(inspection: Inspection) -> None:
     )
     st.caption(
         "Row: what it was told; column: what it says next, “anything else” left out. Where joint "
-        "and product differ, what it was told changed it. Choose a cell to see its prompt."
+        "and product differ, it followed. Sums are of exact cells. Choose a cell for its prompt."
     )
     component.matrices(inspection, MOST_IN_SIGHT, key="matrices")
     if note := charts.matrix_note(inspection, MOST_IN_SIGHT):
