@@ -222,7 +222,17 @@ def provenance(run: Run, weights: Path, named: dict[str, str]) -> dict[str, Any]
         "date": run.manifest["ended"][:10],
         "not_asked": run.manifest["questions"]["number"] - run.finished_questions,
         "questions": {row["id"]: row["query"] for row in rows},
-        "outcomes": {row["id"]: outcome(run.inspection(row["id"])) for row in rows},
+        **came_of(run),
+    }
+
+
+def came_of(run: Run) -> dict[str, Any]:
+    """Return how each question ended, and where the answer is wrong."""
+    rows = read_results(run)
+    right = rows.correct[default_policy(QWEN).score]
+    return {
+        "outcomes": {id: outcome(run.inspection(id)) for id in rows.ids},
+        "wrong": [id for id, is_right in zip(rows.ids, right, strict=True) if not is_right],
     }
 
 
@@ -231,7 +241,7 @@ def renew_outcomes() -> None:
     for name in (POPULAR, OF_REAL):
         run, file = Run(bundled.FOLDER / name), bundled.FOLDER / name / bundled.PROVENANCE
         of = json.loads(file.read_text(encoding="utf-8"))
-        of["outcomes"] = {id: outcome(run.inspection(id)) for id in of["questions"]}
+        of |= came_of(run)
         outputs.write(file, f"{json.dumps(of, indent=2, ensure_ascii=False)}\n")
 
 

@@ -154,6 +154,10 @@ def share(number, of=ROWS):
     return f"{number / of:.1%}"
 
 
+def of(wrong, number):
+    return f"{wrong:,}/{number:,} wrong, {share(wrong, number)}"
+
+
 def by_headline(page):
     """What is counted under each word of Inspection."""
     shown = [re.sub(r" [\d.]+%$", "", text) for text in texts(page)]  # without the share of it
@@ -271,13 +275,15 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     errors = (~data.correct[SCORE]).sum() - policy.errors
     rest = policy.labels - policy.answered
     assert by_headline(app) == {  # what decides there believes some of the answers
-        Headline.BELIEVE: f"{belief.answered:,}, {share(belief.errors, belief.answered)} wrong "
-        "(≤\N{NO-BREAK SPACE}2% promised)",
-        Headline.PERHAPS: f"{perhaps:,}, {share(wrong, perhaps)} wrong",
-        Headline.ABSTAIN: f"{rest:,}, {share(errors, rest)} wrong",
+        Headline.BELIEVE: f"{of(belief.errors, belief.answered)} (≤\N{NO-BREAK SPACE}2% promised)",
+        Headline.PERHAPS: of(wrong, perhaps),
+        Headline.ABSTAIN: of(errors, rest),
     }
     assert f"✓ Believe it {share(belief.answered, policy.labels)}" in texts(app)
-    limits = f"others below {policy.threshold:.3f}", "stands, up to Believe limit 0.07–0.21"
+    limits = (
+        f"others below {policy.threshold:.3f}",
+        "up to Believe limit 0.07–0.21 (single answer: 50%)",
+    )
     assert {*limits} <= {*texts(app)}  # a tenth of ln 2, and of ln 8
     assert threshold(app)["belief"] == pytest.approx(0.2079, abs=1e-4)
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)

@@ -52,7 +52,9 @@ def test_a_row_without_a_doubt_is_withheld_at_any_limit():
     assert unseen > 0
     perhaps, withheld, untold = by_headline(made, None)
     wrong = int((~made.correct & np.isnan(made.doubts)).sum())
-    assert (untold.number, untold.counted) == (unseen, f"{unseen:,}, {wrong / unseen:.1%} wrong")
+    assert (untold.number, untold.counted) == (
+        *(unseen, f"{wrong:,}/{unseen:,} wrong, {wrong / unseen:.1%}"),
+    )
     assert perhaps.number + withheld.number + unseen == made.policy.labels
 
 

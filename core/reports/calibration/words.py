@@ -101,14 +101,16 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     def add(headline: Headline, number: int, wrong: int, rule: str, promised: str = "") -> None:
         if number:  # nothing has no width
             share = f" {number / policy.labels:.1%}"
-            counted = f"{number:,}, {wrong / number:.1%} wrong{promised}"
+            counted = f"{wrong:,}/{number:,} wrong, {wrong / number:.1%}{promised}"
             shares.append(HeadlineShare(marks[headline], number, share, counted, rule))
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
         least, most = belief_limits(policy, belief)
         promised = f" (≤\N{NO-BREAK SPACE}{percent(belief.target_error)} promised)"
-        rule = f"stands, up to {BELIEF} {least:.2f}–{most:.2f}"
+        rule = (
+            f"up to {BELIEF} {least:.2f}–{most:.2f} (single answer: {1 - verdict.LEAST_KEPT:.0%})"
+        )
         add(Headline.BELIEVE, believed, errors, rule, promised)
     rule = f"others below {limit}"
     add(Headline.PERHAPS, policy.answered - believed, policy.errors - errors, rule)

@@ -13,10 +13,14 @@ from core.abstention.metrics import MEASURES, auroc
 from core.abstention.policy import Pipeline
 from core.codec import count_of, list_of, one_line, with_interval
 from core.data.datasets.world import NEVER_TAUGHT
+from core.data.tabular.fingerprints import of_questions
 from core.reports import text
+from core.reports.inspection.words import STAMPS
 from core.studies.evaluation import mixing
+from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.decisions import PolicyDecisions
 from core.studies.evaluation.mixing import COMPARED
+from core.studies.evaluation.recorded_answers import recorded_answers
 from core.studies.evaluation.results import (
     CONFIDENCE,
     RESAMPLES,
@@ -28,7 +32,7 @@ from core.studies.evaluation.results import (
 from core.studies.evaluation.row_table import QuestionPoints
 from core.studies.evaluation.rows import RIGHT_BY, Match
 from core.studies.evaluation.run_comparison import RunSide, SharedQuestions
-from core.studies.evaluation.saved_run import DIVERSE
+from core.studies.evaluation.saved_run import DIVERSE, Run
 from core.studies.evaluation.score_comparison import (
     FEWEST_OF_A_KIND,
     LEVEL,
@@ -39,11 +43,13 @@ from core.studies.evaluation.score_comparison import (
 )
 from core.studies.inspection.certificates import QWEN, SCORE, certified_model, default_policy
 from core.studies.inspection.request import Sampling
+from core.studies.inspection.verdict import LARGEST_ERROR
 from core.studies.provenance import Provenance
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import ANSWER_RULE
 
 NONE: Final = "–"  # where nothing can be said
+RECORDED: Final = "model: questions"
 DIGITS: Final = 3  # of a measure
 BETTER: Final = {  # what a score does by a measure
     "auroc": "finds wrong answers",
@@ -196,23 +202,47 @@ def answers_of(pipeline: Pipeline) -> str:
     return f"{pipeline.samples:,} drawn"
 
 
-def apart_from_example(pipeline: Pipeline) -> str:
-    """Return what a bundled run is to the rows that certified its model; "" where none did."""
-    model = certified_model(pipeline.revision)
-    if model == QWEN:
-        return "Two thirds of such rows certified the model’s policy."
-    example = default_policy(model).pipeline if model else None
-    if not example:
+def apart_from_example(results: Results) -> str:
+    """Return what the rows of a run are to those that certified its model; "" where none did."""
+    if (model := certified_model(results.run.pipeline.revision)) is None:
         return ""
-    answers = answers_of(example)
-    there = "" if answers == answers_of(pipeline) else f", {answers} answers to each"
-    return f"Calibration’s example has rows of its own{there}."
+    policy = default_policy(model)
+    questions, labels = of_questions(np.array(results.queries, object)), policy.row_hashes
+    shared = int(np.isin(questions, labels & ~np.uint64(1)).sum())
+    what = f"{policy.labels:,} questions; {shared:,} of these are among them."
+    return f"The model’s policy was made of {what}"
 
 
 def beneath(results: Results) -> str:
     """Return what a picture by itself is of: the model, how many questions, and who judges."""
     model = one_line(results.run.pipeline.model, 40)
     return f"{model}, {size(results)}, right by {RIGHT_BY[results.match]}"
+
+
+def recorded_verdicts() -> dict[str, list[str]]:
+    """Return which words the recorded answers get on Inspection, and how many of these are wrong.
+
+    A row a recording, a column a word.
+    """
+    columns: dict[str, list[str]] = {RECORDED: []}
+    for run in dict.fromkeys(answer.run for answer in recorded_answers()):
+        every = [answer for answer in recorded_answers() if answer.run == run]
+        name = one_line(str(Run(folders()[run]).manifest["questions"]["name"]))
+        columns[RECORDED].append(f"{every[0].provenance.title}: {len(every):,}, {name}")
+        for label, words in {stamp.label: stamp.words for stamp in STAMPS.values()}.items():
+            right = [each.right for each in every if each.outcome.startswith(words)]
+            share = f"{len(right) / len(every):.0%}: {right.count(False):,}/{len(right):,} wrong"
+            columns.setdefault(label, []).append(share if right else NONE)
+    return columns
+
+
+def why_not_believed() -> str:
+    """Return why no recorded answer is believed, and what those rows are to that promise."""
+    return (
+        f"“Believe it” takes a promise of at most {LARGEST_ERROR:.0%} wrong; this "
+        f"model’s is {default_policy(QWEN).target_error:.0%}, made by two thirds of "
+        "these rows."
+    )
 
 
 def never_taught(measured: RunMeasures) -> str:

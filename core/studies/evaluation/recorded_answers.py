@@ -27,6 +27,7 @@ class RecordedAnswer:
     id: str  # of its row
     question: str
     outcome: str  # the verdict and the answer, as History keeps them of an inspection
+    right: bool  # whether that answer, served or not, is the same as an accepted one
     provenance: Provenance
 
     @property
@@ -56,7 +57,7 @@ def provenance_of(run: str) -> Provenance | None:
 def recorded_answers() -> tuple[RecordedAnswer, ...]:
     """Return every recorded question."""
     return tuple(
-        RecordedAnswer(run, id, question, of["outcomes"][id], provenance)
+        RecordedAnswer(run, id, question, of["outcomes"][id], id not in of["wrong"], provenance)
         for run, of in _recordings().items()
         for provenance in [provenance_in(of)]
         for id, question in of["questions"].items()

@@ -22,7 +22,8 @@ WHAT_WAS_READ = (
 
 
 OWN_PROMISE = (
-    "The promise for answers that are believed comes with the built-in policy, at half of δ. "
+    "Of a single answer, the limit is of how likely it says another, told others. The promise for "
+    "answers that are believed comes with the built-in policy, at half of δ. "
     "Nothing sets it here: a policy of your own never says “Believe it”."
 )
 

@@ -8,7 +8,7 @@ import streamlit as st
 from core.codec import count_of
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Usage
-from core.reports.evaluation.words import apart_from_example, provenance
+from core.reports.evaluation.words import provenance
 from core.studies.evaluation.recorded_answers import provenance_of
 from core.studies.evaluation.resumption import QUESTIONS, questions_in, task_in
 from core.studies.evaluation.rows import USED, total_usage
@@ -17,7 +17,6 @@ from core.studies.evaluation.run_folder import RunError
 from core.studies.evaluation.saved_run import Run
 from core.ui.evaluation.choice import ListedRun, model_of
 from core.ui.evaluation.form import place_of, say_what_it_takes
-from core.ui.evaluation.measures import is_bundled
 from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import problem
 from core.ui.payment import spending
@@ -77,8 +76,6 @@ def about_run(run: Run, state: State) -> None:
             lines.append(f"System prompt: {system}")
         if of := provenance_of(run.folder.name):
             lines.insert(0, provenance(of))
-        if is_bundled(run):
-            lines.append(apart_from_example(run.pipeline))
         st.text("\n".join(filter(None, [*lines, *run.notes])))
     if state.used:
         st.text(f"Used for these rows: {spending(state.used, run.pipeline.model)}")

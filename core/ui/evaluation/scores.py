@@ -20,7 +20,7 @@ from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures, sh
 from core.studies.evaluation.score_comparison import ScoreComparison, compare
 from core.ui import downloads, figures
 from core.ui.evaluation.form import FOLD
-from core.ui.evaluation.measures import measures
+from core.ui.evaluation.measures import is_bundled, measures
 from core.ui.folds import fold
 from core.ui.glossary import TERMS
 from core.ui.session import memory_of
@@ -49,6 +49,12 @@ def scores(results: Results) -> None:
         pictures["which_doubt"] = _aurocs(measured)
     for sentence in (*words.missing_scores(results), *words.right_half(results)):
         st.text(sentence)
+    if is_bundled(results.run):
+        with st.container(key="recorded_verdicts", gap="xsmall"):
+            st.subheader("A real model’s verdicts, and how many are wrong", anchor=False)
+            # Markdown, so the program's own words alone; a frame would be cut on a phone.
+            st.table(words.recorded_verdicts(), border="horizontal", hide_index=True)
+            st.text(words.why_not_believed())
     if answer:
         draw = partial(_curves, results, measured, pictures)
         fold("Precision by recall", draw, key=CURVES, icon=":material/show_chart:")

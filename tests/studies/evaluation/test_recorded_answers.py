@@ -18,6 +18,7 @@ from core.studies.evaluation.recorded_answers import (
     recording_title,
     source_of,
 )
+from core.studies.evaluation.results import read_results
 from core.studies.evaluation.saved_run import Run
 from core.studies.inspection.certificates import QWEN, default_policy
 from core.studies.inspection.inspection import read
@@ -43,6 +44,9 @@ def test_a_recording_says_which_file_answered_and_names_no_folder_of_a_machine(n
     assert provenance["not_asked"] == run.manifest["questions"]["number"] - run.finished_questions
     rows = run.rows((), ["id", "query"]).table.to_pylist()
     assert provenance["questions"] == {row["id"]: row["query"] for row in rows}
+    results = read_results(run)
+    right = results.correct[default_policy(QWEN).score]
+    assert {*results.ids[~right]} == {*provenance["wrong"]}
 
 
 def test_a_recorded_question_opens_as_its_inspection_and_says_where_it_is_from():
