@@ -50,8 +50,8 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     assert [lane["question"] for lane in drawn] == list(PREPARED)
     assert content["lanes"]["times"] == list(TIMES)
     assert all(len(lane["steps"]) == len(TIMES) for lane in drawn)
-    looks = ["believe", "believe", "doubt", "doubt"]
-    assert [lane["stamp"]["look"] for lane in drawn] == looks
+    styles = ["believe", "believe", "doubt", "doubt"]
+    assert [lane["stamp"]["style"] for lane in drawn] == styles
     # Lemon is true, too: of what a lane is told, only what its own answer gives way to is judged.
     assert [lane["prompt"].partition(" “")[0] for lane in drawn] == ["Told:"] * 4
     assert drawn[2]["why"] == "Las Vegas gives way, and is wrong"

@@ -108,9 +108,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
         believed, errors = belief.answered, belief.errors
         least, most = belief_limits(policy, belief)
         promised = f" (≤\N{NO-BREAK SPACE}{percent(belief.target_error)} promised)"
-        rule = (
-            f"up to {BELIEF} {least:.2f}–{most:.2f} (single answer: {1 - verdict.LEAST_KEPT:.0%})"
-        )
+        rule = f"{BELIEF} {least:.2f}–{most:.2f} (single answer: {1 - verdict.LEAST_KEPT:.0%})"
         add(Headline.BELIEVE, believed, errors, rule, promised)
     rule = f"others below {limit}"
     add(Headline.PERHAPS, policy.answered - believed, policy.errors - errors, rule)
