@@ -100,7 +100,8 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
     True
     """
     form, ask = form_of(answer), question_words(form_of(question))
-    for name in accepted_names:
+    begins = answer.casefold().startswith  # with the name that it is, mostly
+    for name in sorted(accepted_names, key=lambda name: not begins(name.casefold())):
         right = form_of(name)
         earning = set(right.words) - ask.free
         # Paris or Lyon? Neither adds nothing to the other.
