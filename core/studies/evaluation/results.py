@@ -104,11 +104,15 @@ class Results:
         if match != "same_answer":
             columns = {name: self.table[f"{name}_{RIGHT[match]}"] for name in SCORES}
             return {name: np.asarray(each.to_numpy(), bool) for name, each in columns.items()}
+        return self._same_answers
+
+    @cached_property
+    def _same_answers(self) -> Mapping[str, NDArray[np.bool_]]:
         accepted = [tuple(chain(*names)) for names in self.table["answers"].to_pylist()]
         answers = {name: list(enumerate(self.texts(f"{name}_answer"))) for name in SCORES}
         right = {  # most scores of a row serve the same answer
             (row, answer): matches(answer, accepted[row], self.queries[row])
-            for row, answer in set(chain(*answers.values()))
+            for row, answer in sorted(set(chain(*answers.values())))  # a row's names are read once
         }
         return {name: np.array([right[one] for one in answers[name]], bool) for name in SCORES}
 
