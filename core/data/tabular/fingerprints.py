@@ -105,8 +105,9 @@ def of_contents(
     first = next(iter(correct.values()))
     columns = [*sentences(questions), *([] if answers is None else [answers])]
     codes, distinct = factorize(np.concatenate(columns))  # what is one sentence is hashed once
-    numbers = of_questions(distinct)
     is_long = np.array([len(text) >= LONG_TEXT for text in distinct], bool)
+    which, numbers = is_long | (answers is not None), np.zeros(len(distinct), np.uint64)
+    numbers[which] = of_questions(distinct[which])
     for of in np.split(codes, len(columns)):
         texts = numbers[of]
         cells.append(_once(texts[is_long[of]], first[is_long[of]]))

@@ -442,7 +442,7 @@ def other_errors(data: LabelledRows, score: str, value: float) -> int | None:
 
 def rows(data: LabelledRows, chosen: NDArray[np.bool_]) -> LabelledRows:
     """Return some of the rows."""
-    return replace(
+    some = replace(
         data,
         queries=data.queries[chosen],
         sources=data.sources[chosen],
@@ -457,3 +457,6 @@ def rows(data: LabelledRows, chosen: NDArray[np.bool_]) -> LabelledRows:
             name: replace(each, right=each.right[chosen]) for name, each in data.others.items()
         },
     )
+    if "row_numbers" in vars(data):  # computed already
+        vars(some)["row_numbers"] = data.row_numbers[chosen]
+    return some
