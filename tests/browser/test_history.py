@@ -104,14 +104,16 @@ def test_doubts_stand_one_below_the_other_under_the_name_of_their_scale(address,
     rows = [page.locator(".result", has_text=name) for name in ("Hamlet", "Australia")]
     assert [row.locator(".came").evaluate(ink) for row in rows] == inks and len({*inks}) == 2
     expect(page.get_by_text("doubt, its limit dashed")).to_be_visible()
-    number = page.locator(".doubt:has(.track:visible) > span").first
+    number = page.locator(".doubt:has(.beside-limit:visible) > span").first
     number.evaluate(
         "(each) => { each.textContent = '0.58051 < 0.58092' }"
     )  # longer than the others
     for size in (PHONE, {"width": 1280, "height": 900}):
         page.set_viewport_size(size)
         at_rest(page)
-        tracks = [track.bounding_box() for track in page.locator(".doubt .track:visible").all()]
+        tracks = [
+            track.bounding_box() for track in page.locator(".doubt .beside-limit:visible").all()
+        ]
         assert len(tracks) > 1 and len({(box["x"], box["width"]) for box in tracks}) == 1
         beside = number.bounding_box()["y"] - tracks[0]["y"]
         assert abs(beside) < 10 and too_wide(page) <= 0

@@ -160,7 +160,7 @@ def of(wrong, number):
 
 def by_headline(page):
     """What is counted under each word of Inspection."""
-    shown = [re.sub(r"(?<!,) [\d.]+%$", "", text) for text in texts(page)]  # without the share of it
+    shown = [re.sub(r"(?<!,) [\d.]+%$", "", text) for text in texts(page)]  # without its share
     twins = {Headline.UNTAUGHT, Headline.UNDECIDED}  # whose words are those of others
     words = {each: STAMPS[each].label for each in Headline if each not in twins}
     return {each: shown[shown.index(word) + 1] for each, word in words.items() if word in shown}

@@ -99,7 +99,7 @@ def aurocs(measured: RunMeasures) -> Picture:
     lines = [f"lines: joint {CONFIDENCE:.0%} intervals"] * bool(measured.number)
     return Picture(
         "Which doubt finds the wrong answers",
-        " ".join(filter(None, [alt, *lines, words.marks(measured)])),
+        " ".join([alt, *(f"{each.capitalize()}. {words.GREY}" for each in lines)]),
         charts.estimates,
         (rows, line, "\n".join([f"{charts.WRONG_FIRST} →", *lines]), ".0%"),
     )

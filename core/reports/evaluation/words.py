@@ -260,11 +260,8 @@ def never_taught(measured: RunMeasures) -> str:
     return f"Without {int(is_list.sum()):,} untaught lists: {rest:.0%}."
 
 
-def marks(measured: RunMeasures) -> str:
-    """Return what a dot of `document.aurocs` is."""
-    return "Grey ●: worse, pair by pair." * bool(measured.number)
-
-
+#: What a dot of `document.aurocs` is that is no ring.
+GREY: Final = "Grey ●: worse, pair by pair."
 #: When an answer is right, by how it is compared with the accepted ones.
 RIGHT_MEANS: Final[dict[Match, str]] = {
     "same_answer": "the same as an accepted answer",

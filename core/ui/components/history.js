@@ -35,7 +35,7 @@ function draw(root, { groups, words, now }, send, setState) {
 
   const scale = ({ part, limit, printed, believed, withheld }) => {
     const dot = element("span", { class: withheld ? "above" : "" });
-    const track = element("div", { class: "track" }, dot);
+    const track = element("div", { class: "beside-limit" }, dot);
     dot.style.left = `${100 * part}%`;
     track.style.setProperty("--limit", `${100 * limit}%`);
     track.style.setProperty("--printed", `${100 * printed}%`);

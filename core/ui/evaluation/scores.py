@@ -76,7 +76,7 @@ def _aurocs(measured: RunMeasures) -> Picture:
     figures.show(picture, "results_which_doubt")
     if measured.number:
         with st.container(key="finding_note"):
-            st.text(f"{words.marks(measured)} {words.never_taught(measured)}".rstrip())
+            st.text(f"{words.GREY} {words.never_taught(measured)}".rstrip())
     else:
         st.text(words.intervals(measured))
     return picture
