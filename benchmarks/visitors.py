@@ -5,8 +5,8 @@ of training, of the wordings and of λ (``tests/data/visitors.csv``). The two th
 nearest question were settled after a look at them, and not of the 130 of somebody else
 (``tests/data/visitors_130.csv``), nor of another 130 (``tests/data/visitors_130_more.csv``), which
 nobody had seen when the model was trained and certified; what the reading of questions leaves out
-was settled after a look at all of them, and not of a third, fourth and fifth 130
-(``tests/data/visitors_130_unseen.csv``, ``…_fourth.csv``, ``…_fifth.csv``). Of each, for
+was settled after a look at all of them, and not of a third to sixth 130
+(``tests/data/visitors_130_unseen.csv``, ``…_fourth.csv`` to ``…_sixth.csv``). Of each, for
 each kind: how many are answered rightly and wrongly under “Believe it.”, under “Perhaps.”, and
 else by the recording of a larger model beside, how often a question that is offered instead has
 the right answer, how many are withheld, and how often the headline says that this was not taught.
@@ -27,7 +27,7 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.taught_questions import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
 
-FILES = "", "_130", "_130_more", "_130_unseen", "_130_fourth", "_130_fifth"
+FILES = "", "_130", "_130_more", "_130_unseen", "_130_fourth", "_130_fifth", "_130_sixth"
 QUESTIONS = tuple(Path("tests/data", f"visitors{name}.csv") for name in FILES)
 OUTCOMES = (
     "believed, right",

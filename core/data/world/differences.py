@@ -98,13 +98,15 @@ _WRITTEN = {  # of words too short to be known by their letters
 _POLITE = re.compile(
     r"^(?:(?:(?:hi|hello|hey)(?: there)?|good (?:day|morning|afternoon|evening)"
     r"|ok|okay|so|please|pls|plz|just) )+(?=\S+ )"  # and not "Hello Kitty"
-    r"|(?: (?:please|pls|plz|thanks|thank you|thx|cheers|lol))+$"
+    r"|(?: (?:please|pls|plz|thanks|thank you|thx|cheers|lol|(?:just |only )?one is (?:enough|fine)"
+    r"|for (?:my homework|school|a (?:pub )?quiz)|if you (?:can|know)))+$"
 )
 # What says nothing more than the words in its place, wherever a question has it.
 _SHORTER = {
     re.compile(longer): shorter
     for longer, shorter in {
-        "^(?:what is|whats) (?=an example of )": "name ",
+        "^(?:(?:what is|whats|i need) (?=an example of )|i need (?=an? |one |any ))": "name ",
+        "^(?:what|who) are (?:some|a few|any) (.+)$": r"which \1 do you know",
         r"\b(?:(?:an?|one|any) )?example of (?=an? |one |any )": "",
         "^who (?:is|was) it (?:that|who) ": "who ",
         "^((?:what is|whats) the .+) called$": r"\1",

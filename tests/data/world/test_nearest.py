@@ -233,6 +233,8 @@ def test_a_question_that_lacks_a_word_or_has_one_more_is_not_asked_as_the_taught
         *("what's the longest river in the world called", "who was it that wrote Hamlet"),
         *("an example of a metal", "what is an example of a noble gas", "where is Machu Picchu"),
         *("name an African country", "any European country", "what Italian cities do you know"),
+        *("who are some us presidents", "What are some breeds of dog?", "i need a reptile"),
+        "I need an example of a reptile for my homework",
     ],
 )
 def test_slips_requests_and_words_that_may_be_left_out_leave_no_doubt_of_what_is_meant(asked):
@@ -315,6 +317,7 @@ def test_one_name_of_two_things_is_offered_as_both():
         ("What is France the capital of?", "of"),
         ("Who did Titanic direct?", "direct"),
         ("Who wrote the author of Hamlet?", "wrote"),
+        ("What are some animals that lay big eggs?", "big"),
         ("Who wrote The Hamlet?", "The Hamlet"),  # a novel by Faulkner
         ("Who has the telephone?", "invented"),
         ("What was the currency of Germany?", "was"),
