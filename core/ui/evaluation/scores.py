@@ -51,7 +51,7 @@ def scores(results: Results) -> None:
         st.text(sentence)
     if is_bundled(results.run):
         with st.container(key="recorded_verdicts", gap="xsmall"):
-            st.subheader("A real model’s verdicts, and how many are wrong", anchor=False)
+            st.header("A real model’s verdicts, and how many are wrong", anchor=False)
             # Markdown, so the program's own words alone; a frame would be cut on a phone.
             st.table(words.recorded_verdicts(), border="horizontal", hide_index=True)
             st.text(words.why_not_believed())
