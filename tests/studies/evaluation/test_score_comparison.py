@@ -127,7 +127,8 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
         f"pairs ({value.lower:.0%} to {value.upper:.0%}; chance: 50%). On {len(found)} questions "
         f"of {found.run.manifest['questions']['name']}, {wrong} answers are wrong.",
     ]
-    assert words.marks(made) == "Lines: joint 95% intervals. Grey ●: worse, pair by pair."
+    marks = "Lines: joint 95% intervals. Grey ●: worse, pair by pair."
+    assert document.aurocs(made).alt.endswith(marks)
     by_delong, by_bootstrap = best.others
     assert compare(made, INFORMATION) == best.others  # one page says one thing of two scores
     assert [each.adjusted for each in best.others] == [2 * each.p_value for each in best.others]
@@ -150,7 +151,7 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
         assert each.note == f"{own.lower:.0%} to {own.upper:.0%}" and each.is_shown
     unknown = measure_run(found, 0)
     assert words.answer(unknown)[0].endswith("ahead; how much of that is chance is not known yet.")
-    assert words.marks(unknown) == ""
+    assert document.aurocs(unknown).alt.endswith("Chance: 50%.")  # no interval, nothing grey
     assert not dots(unknown)[1]
     assert words.better_and_worse(compare(made, INFORMATION)) == (
         "Mutual information finds wrong answers better than Semantic entropy and Greedy "
