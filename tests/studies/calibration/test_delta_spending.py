@@ -380,6 +380,7 @@ def test_a_run_stopped_when_its_numbers_look_good_keeps_the_promise(first, most,
     broken = {"with views": 0, "without": 0}
     for seed in range(RUNS):
         data = scored(np.random.default_rng(seed), most, 0.0501)
+        assert len(data.row_numbers) == most  # known of all, so of every part
         views, last, ended = (), 0, set()
         for n in range(first, most + 1, step):
             part = rows(data, np.arange(most) < n)
