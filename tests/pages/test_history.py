@@ -67,8 +67,7 @@ def test_lists_what_was_asked_once_and_nothing_else():
         page.slider(key="tau").set_value(0.5).run()
     page = session("history")
     (((row,),),) = (listed(page),)
-    of_believed = "default policy: ≤ 2% wrong with “Believe it”"
-    assert (row["title"], row["policy"]) == (QUERY, of_believed)
+    assert (row["title"], row["policy"]) == (QUERY, "default policy: ≤ 2% wrong")
     assert row["numbers"].partition(" nats, limit ")[0] == row["doubt"].partition(" ")[0]
     assert row["stamp"]["label"] in {stamp.label for stamp in STAMPS.values()} and row["came"]
     assert row["part"] >= 0 and (row["kind"], row["model"]) == ("Inspection", "embedded")

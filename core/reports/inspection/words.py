@@ -201,6 +201,7 @@ class SavedOutcome(NamedTuple):
     limit: float = 1.0  # λ
     why: str = ""  # what else than λ gave its word
     unit: str = "nats"  # of the doubt, or the symbol of a score that has none
+    overall: bool = True  # whether the policy's promise is of “Believe it” and “Perhaps” together
 
     @property
     def belief_limit(self) -> float | None:
@@ -229,8 +230,8 @@ def read_outcome(saved: str) -> SavedOutcome:
     grounds = f"λ = {read.limit:.3f}, {read.policy}"
     default = read.policy.startswith("default") and grounds not in today
     if read.stamp is _SERVED[0] and (belief := today.get(grounds)):
-        promise = f"≤ {percent(belief.target_error)} wrong with “{read.stamp.words}”"
-        return read._replace(policy=f"{read.policy.partition(':')[0]}: {promise}")
+        policy = f"{read.policy.partition(':')[0]}: ≤ {percent(belief.target_error)} wrong"
+        return read._replace(policy=policy, overall=False)
     if read.stamp in _SERVED and (default or (read.stamp is _SERVED[0] and not read.policy)):
         return read._replace(why="; ".join(filter(None, (read.why, EARLIER))))
     return read

@@ -70,6 +70,7 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
     belief = _belief_limit(outcome)
     reason = outcome.answer if outcome.answer == UNTAUGHT else ""
     beside, why = _beside_limit(outcome, is_withheld), outcome.why
+    overall = " overall" if outcome.overall and outcome.policy.endswith(" wrong") else ""
     if outcome.stamp is STAMPS[Headline.BELIEVE] and (match := _OF_BELIEF.match(why)):
         why, share = why[match.end() :], match["share"] or beside
         beside = share.replace("doubt ", "").replace("limit ", "")
@@ -86,8 +87,7 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
         "times": TIMES.format(times),
         "came": "" if outcome.answer == UNTAUGHT else outcome.answer,
         "stamp": mark and {"style": mark.style, "label": mark.label, "when": KEY[mark.label]},
-        # With “Believe it”, it is not of such answers alone.
-        "policy": re.sub(" wrong$", " wrong overall", outcome.policy),
+        "policy": f"{outcome.policy}{overall}",
         "part": min(max(outcome.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(outcome) else None,
         "limit": outcome.limit / most,
         "printed": (outcome.limit if belief is None else belief) / most,  # beside the doubt
