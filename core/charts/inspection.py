@@ -47,7 +47,7 @@ def doubt_scale(
     The bar is solid as far as the doubt is certified, which a line beneath says, and hollow as far
     as it is estimated. A doubt beyond the scale stands at its end, with its number. `references`
     are other questions in short, and their doubts. Above, steps say what is said from which doubt
-    on: the rule of the verdict. What may be believed is darker than the rest that is answered.
+    on: the rule of the verdict. What may be believed is blue, “Perhaps” grey, as their stamps are.
     Neither side has a colour where an answer of low doubt is withheld.
     """
     rule, score = inspection.verdict.rule, inspection.verdict.score
@@ -69,9 +69,11 @@ def doubt_scale(
     border = limit if finite else end
 
     decides = inspection.doubt_decides
-    colours = (palette.primary, palette.epistemic) if decides else (palette.muted, palette.muted)
-    zones = [_zone(lowest, border, colours[0]), _zone(border, widest, colours[1])]
     believed = inspection.belief_limit
+    is_perhaps = believed is not None or inspection.headline is Headline.PERHAPS
+    served = palette.muted if is_perhaps or not decides else palette.primary
+    more = palette.epistemic if decides else palette.muted
+    zones = [_zone(lowest, border, served), _zone(border, widest, more)]
     if believed is not None:
         zones.append(_zone(lowest, believed, palette.primary))
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _LAYERS}
@@ -140,14 +142,15 @@ def keeping(inspection: Inspection, palette: Palette) -> FilledShape:
     perhaps = _PERHAPS if inspection.promises else f"{_PERHAPS}, no promise"
     if inspection.headline is Headline.PERHAPS:
         less = perhaps
-    steps = [(0.0, less)]
+    steps, served = [(0.0, less)], palette.muted if less is perhaps else palette.primary
     if inspection.belief_limit is not None:
+        served = palette.muted  # beyond what is believed
         further = [(1 - LEAST_KEPT, f"{perhaps} above {1 - LEAST_KEPT:.0%}")]
         steps = [(0.0, _BELIEVE), *further * (limit < LEAST_KEPT)]
     mean = repeat_probability(inspection.others)
     return _shares(
         [*steps, (1 - limit, f"{more} above {change_in_words(limit)}")],
-        (palette.primary, palette.epistemic) if decides else (palette.muted, palette.muted),
+        (served, palette.epistemic) if decides else (palette.muted, palette.muted),
         [(1 - mean, f"this question: {change_in_words(mean)}")],
         "doubt: how likely it says something else, told others",
         palette,
@@ -169,7 +172,7 @@ def _shares(
     border = steps[-1][0]
     rows["zones"] = [_zone(0.0, border, sides[0]), _zone(border, 1.0, sides[1])]
     if steps[0][1].startswith(_BELIEVE):
-        rows["zones"].append(_zone(0.0, steps[1][0], sides[0]))
+        rows["zones"].append(_zone(0.0, steps[1][0], palette.primary))
     _climb(rows, steps, border, palette)
     for i, (at, name) in enumerate(marks):
         words = _text(

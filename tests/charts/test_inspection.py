@@ -217,18 +217,19 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
         believed = inspection.belief_limit
         assert (believed is not None) is is_served
         steps = {row["label"]: row["x"] for row in scale.rows["steps"]}
-        if is_served:  # the rule, in the words of the stamps; darker as far as it is believed
+        if is_served:  # the rule, in the words of the stamps; in colour as far as it is believed
             limit = inspection.verdict.rule.value
             assert steps == {
                 STAMPS[Headline.BELIEVE].label: 0,
                 f"{STAMPS[Headline.PERHAPS].label} above {believed:.3f}": believed,
                 f"{STAMPS[Headline.ABSTAIN].label} from λ = {limit:.3f}": limit,
             }
-            assert scale.rows["zones"][2]["end"] == believed
+            zone = scale.rows["zones"][2]
+            assert (zone["end"], zone["colour"]) == (believed, LIGHT.primary)
         else:
             assert {*steps} == {"less doubt", f"more doubt from λ = {limit:.3f}"}
         colours = {row["colour"] for row in rows_of(scale, "end")[:2]}
-        assert colours == ({LIGHT.primary, LIGHT.epistemic} if is_served else {LIGHT.muted})
+        assert colours == ({LIGHT.muted, LIGHT.epistemic} if is_served else {LIGHT.muted})
         assert ("does not decide" in document.doubt(inspection).alt) is not is_served
         assert ("does not decide" in str(scale.shape)) is not is_served
 
@@ -309,7 +310,8 @@ def test_a_single_answer_lies_where_it_is_kept_and_not_at_a_doubt_of_0(embedded,
     steps[f"{STAMPS[Headline.ABSTAIN].label} above {words}"] = pytest.approx(1 - least)
     assert {row["label"]: row["x"] for row in scale.rows["steps"]} == steps
     assert [row["x"] for row in scale.rows["line"]] == [pytest.approx(1 - least)]
-    assert scale.rows["zones"][2]["end"] == pytest.approx(0.5), "darker as far as it is believed"
+    zone = scale.rows["zones"][2]
+    assert (zone["end"], zone["colour"]) == (pytest.approx(0.5), LIGHT.primary)
     check({"keeping": scale}, LIGHT)
     others = (("Lyon", 0.2),)
     scores, recording = single.scores, replace(single.recording, others=others)

@@ -33,13 +33,14 @@ function draw(root, { groups, words, now }, send, setState) {
         ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])));
   }
 
-  const scale = ({ part, limit, printed, believed, withheld }) => {
+  const scale = ({ part, limit, printed, believed, withheld, stamp }) => {
     const dot = element("span", { class: withheld ? "above" : "" });
     const track = element("div", { class: "beside-limit" }, dot);
     dot.style.left = `${100 * part}%`;
     track.style.setProperty("--limit", `${100 * limit}%`);
     track.style.setProperty("--printed", `${100 * printed}%`);
-    track.style.setProperty("--believed", `${100 * Math.min(believed, limit)}%`);
+    const blue = believed || (stamp?.style === "believe" ? printed : 0);
+    if (blue || stamp?.style !== "doubt") track.style.setProperty("--believed", `${100 * Math.min(blue, limit)}%`);
     return track;
   };
 
