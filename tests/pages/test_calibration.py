@@ -264,9 +264,8 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     assert belief.errors and errors_of_belief("half known") == 0  # they are all of one group
     assert said(
         app,
-        f"Of “never seen”, {errors} of {(is_guess & answers).sum()} answered are wrong, "
-        f"{belief.errors} believed ({(is_guess & ~answers).sum()} withheld). "
-        "Check answers there.",
+        f"Not for “never seen”: {errors} of {(is_guess & answers).sum()} answered are wrong, "
+        f"{belief.errors} of them believed ({(is_guess & ~answers).sum()} withheld). Check these.",
     )
     assert (
         sum(each["believed"] for each in threshold(app)["bins"]) == belief.answered - belief.errors
@@ -709,13 +708,15 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
-    worst = f"Of “hard”, {wrong} of {wrong} answered are wrong ({ROWS - RIGHT - wrong} withheld)."
+    worst = (
+        f"Not for “hard”: {wrong} of {wrong} answered are wrong ({ROWS - RIGHT - wrong} withheld)."
+    )
     assert not by_headline(app)  # nobody knows how the scores were made: none decides there
     assert said(app, worst)
     alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong, "
     assert pictures(app)[0] == f"{alone}{ROWS - RIGHT - wrong} withheld"
     choose(app, "source_", NO_COLUMN)
-    assert not said(app, "by itself for") and not said(app, "Check answers there")
+    assert not said(app, "by itself for") and not said(app, "Check these")
     assert alone not in pictures(app)
     assert any("All questions count as one group." in c.value for c in app.caption)
 
@@ -1158,7 +1159,7 @@ def test_a_half_is_held_back_and_confirms_once(app):
     expected = holdout.confirm_half(found.policy, second, ())
     assert expected.confidence == pytest.approx(0.95)
     assert words.confirmation(expected) in texts(app) and app.button(key="confirm").disabled
-    assert badges(app) == [OVERALL, "Confirmed" if expected.kept else "Not confirmed"]
+    assert badges(app) == [OVERALL, "Confirmed" if expected.keeps_target else "Not confirmed"]
     set_target(app, alpha=0.1)  # another threshold
     assert badges(app) == [OVERALL] and not app.button(key="confirm").disabled
     press(app, "confirm")

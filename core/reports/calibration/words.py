@@ -413,11 +413,10 @@ def proportion(every: ByGroup, errors_of_belief: Callable[[str], int] | None = N
     withheld = worst.queries - worst.answered
     others = f" ({withheld:,} withheld)" if withheld else ""
     number = errors_of_belief(worst.name) if errors_of_belief else 0
-    word = f", {number:,} believed" if number else ""
+    word = f", {number:,} of them believed" if number else ""
     return (
-        f"Of {_quote(worst)}, {worst.errors:,} of {worst.answered:,} answered are "
-        f"wrong{word}{others}. "
-        "Check answers there."
+        f"Not for {_quote(worst)}: {worst.errors:,} of {worst.answered:,} answered are "
+        f"wrong{word}{others}. Check these."
     )
 
 

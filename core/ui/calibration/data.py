@@ -70,7 +70,7 @@ BEFORE_DATA = (
     "Set the target before you load the data: one that was chosen after a look at the results has "
     "to be paid for."
 )
-YOURS = "Yours: upload, check what was read."
+YOURS = "Upload yours, then check it."
 MEANINGS = {
     "query": "Question",
     "answer": "Answer",
