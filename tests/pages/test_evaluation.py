@@ -109,7 +109,8 @@ def test_a_recorded_run_says_whose_answers_it_has():
     assert "cc324af070c2…, in the form examples." in about and "Asked in the form" in about
     assert said(page, "The model’s policy was made of 596 questions; 190 of these are among them.")
     cells = words.recorded_verdicts()["≈ Perhaps"]
-    assert cells == ["39%: 4/117 wrong", "2%: 3/15 wrong"], "as `benchmarks.recorded_model` prints"
+    # As `benchmarks.recorded_model` prints.
+    assert cells == ["117 (39.0%), 4 wrong", "15 (2.5%), 3 wrong"]
 
 
 def test_before_a_run_it_says_what_the_embedded_model_never_learnt():

@@ -15,7 +15,7 @@ from core.codec import count_of, list_of, one_line, with_interval
 from core.data.datasets.world import NEVER_TAUGHT
 from core.data.tabular.fingerprints import of_questions
 from core.reports import text
-from core.reports.inspection.words import STAMPS
+from core.reports.inspection.words import STAMPS, Headline
 from core.studies.evaluation import mixing
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.decisions import PolicyDecisions
@@ -43,7 +43,6 @@ from core.studies.evaluation.score_comparison import (
 )
 from core.studies.inspection.certificates import QWEN, SCORE, certified_model, default_policy
 from core.studies.inspection.request import Sampling
-from core.studies.inspection.verdict import LARGEST_ERROR
 from core.studies.provenance import Provenance
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import ANSWER_RULE
@@ -231,17 +230,19 @@ def recorded_verdicts() -> dict[str, list[str]]:
         columns[RECORDED].append(f"{every[0].provenance.title}: {len(every):,}, {name}")
         for label, words in {stamp.label: stamp.words for stamp in STAMPS.values()}.items():
             right = [each.right for each in every if each.outcome.startswith(words)]
-            share = f"{len(right) / len(every):.0%}: {right.count(False):,}/{len(right):,} wrong"
+            share = f"{len(right):,} ({len(right) / len(every):.1%}), {right.count(False):,} wrong"
             columns.setdefault(label, []).append(share if right else NONE)
     return columns
 
 
 def why_not_believed() -> str:
     """Return why no recorded answer is believed, and what those rows are to that promise."""
+    word = STAMPS[Headline.PERHAPS].words
+    right = [each.right for each in recorded_answers() if each.outcome.startswith(word)]
     return (
-        f"“Believe it” takes a promise of at most {LARGEST_ERROR:.0%} wrong; this "
-        f"model’s is {default_policy(QWEN).target_error:.0%}, made by two thirds of "
-        "these rows."
+        f"“{word}” promises at most {default_policy(QWEN).target_error:.0%} wrong, by two thirds "
+        f"of these rows: of all {len(right):,}, {right.count(False):,} are. “Believe it” takes a "
+        "promise of its own, which this model has not."
     )
 
 
@@ -261,7 +262,7 @@ def never_taught(measured: RunMeasures) -> str:
 
 
 #: What a dot of `document.aurocs` is that is no ring.
-GREY: Final = "Grey ●: worse, pair by pair."
+GREY: Final = "Grey ●: shown to be worse on the same questions."
 #: When an answer is right, by how it is compared with the accepted ones.
 RIGHT_MEANS: Final[dict[Match, str]] = {
     "same_answer": "the same as an accepted answer",

@@ -396,8 +396,8 @@ class _About:
             return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
-                f"Of its {self.clusters} answers several may be right, so none need lead: told "
-                "another, they move less than guesses"
+                f"Several of its {self.clusters} answers may be right: told one, it goes on giving "
+                "the others"
             )
         return "Telling the model its other answers hardly changes what it says"
 

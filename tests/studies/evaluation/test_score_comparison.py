@@ -127,7 +127,7 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
         f"pairs ({value.lower:.0%} to {value.upper:.0%}; chance: 50%). On {len(found)} questions "
         f"of {found.run.manifest['questions']['name']}, {wrong} answers are wrong.",
     ]
-    marks = "Lines: joint 95% intervals. Grey ●: worse, pair by pair."
+    marks = "Lines: joint 95% intervals. Grey ●: shown to be worse on the same questions."
     assert document.aurocs(made).alt.endswith(marks)
     by_delong, by_bootstrap = best.others
     assert compare(made, INFORMATION) == best.others  # one page says one thing of two scores
