@@ -69,11 +69,9 @@ def doubt_scale(
     border = limit if finite else end
 
     decides = inspection.doubt_decides
-    believed = inspection.belief_limit
-    is_perhaps = believed is not None or inspection.headline is Headline.PERHAPS
-    served = palette.muted if is_perhaps or not decides else palette.primary
     more = palette.epistemic if decides else palette.muted
-    zones = [_zone(lowest, border, served), _zone(border, widest, more)]
+    zones = [_zone(lowest, border, palette.muted), _zone(border, widest, more)]
+    believed = inspection.belief_limit
     if believed is not None:
         zones.append(_zone(lowest, believed, palette.primary))
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _LAYERS}
@@ -142,15 +140,14 @@ def keeping(inspection: Inspection, palette: Palette) -> FilledShape:
     perhaps = _PERHAPS if inspection.promises else f"{_PERHAPS}, no promise"
     if inspection.headline is Headline.PERHAPS:
         less = perhaps
-    steps, served = [(0.0, less)], palette.muted if less is perhaps else palette.primary
+    steps = [(0.0, less)]
     if inspection.belief_limit is not None:
-        served = palette.muted  # beyond what is believed
         further = [(1 - LEAST_KEPT, f"{perhaps} above {1 - LEAST_KEPT:.0%}")]
         steps = [(0.0, _BELIEVE), *further * (limit < LEAST_KEPT)]
     mean = repeat_probability(inspection.others)
     return _shares(
         [*steps, (1 - limit, f"{more} above {change_in_words(limit)}")],
-        (served, palette.epistemic) if decides else (palette.muted, palette.muted),
+        (palette.muted, palette.epistemic if decides else palette.muted),
         [(1 - mean, f"this question: {change_in_words(mean)}")],
         "doubt: how likely it says something else, told others",
         palette,

@@ -40,7 +40,7 @@ function draw(root, { groups, words, now }, send, setState) {
     track.style.setProperty("--limit", `${100 * limit}%`);
     track.style.setProperty("--printed", `${100 * printed}%`);
     const blue = believed || (stamp?.style === "believe" ? printed : 0);
-    if (blue || stamp?.style !== "doubt") track.style.setProperty("--believed", `${100 * Math.min(blue, limit)}%`);
+    track.style.setProperty("--believed", `${100 * Math.min(blue, limit)}%`);
     return track;
   };
 

@@ -24,6 +24,7 @@ function draw(root, { lanes, times, words }, send) {
     const dot = element("span", { class: lane.of_limit < 1 ? "" : "above" });
     dot.style.left = `${Math.min(100, LIMIT * lane.of_limit)}%`;
     const doubt = element("div", { class: "measured beside-limit", role: "img", title: lane.doubt, "aria-label": lane.doubt }, dot);
+    doubt.style.setProperty("--believed", lane.stamp.style === "believe" ? "var(--limit)" : "0%");
     const why = element("div", { class: "why" }, lane.why);
     const item = element("li", { class: "lane" },
       element("div", {}, open, putIn), shown, element("div", { class: "judged" }, stamp, ...(lane.doubt ? [doubt] : []), why));
