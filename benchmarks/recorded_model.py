@@ -222,11 +222,11 @@ def provenance(run: Run, weights: Path, named: dict[str, str]) -> dict[str, Any]
         "date": run.manifest["ended"][:10],
         "not_asked": run.manifest["questions"]["number"] - run.finished_questions,
         "questions": {row["id"]: row["query"] for row in rows},
-        **came_of(run),
+        **endings(run),
     }
 
 
-def came_of(run: Run) -> dict[str, Any]:
+def endings(run: Run) -> dict[str, Any]:
     """Return how each question ended, and where the answer is wrong."""
     rows = read_results(run)
     right = rows.correct[default_policy(QWEN).score]
@@ -241,7 +241,7 @@ def renew_outcomes() -> None:
     for name in (POPULAR, OF_REAL):
         run, file = Run(bundled.FOLDER / name), bundled.FOLDER / name / bundled.PROVENANCE
         of = json.loads(file.read_text(encoding="utf-8"))
-        of |= came_of(run)
+        of |= endings(run)
         outputs.write(file, f"{json.dumps(of, indent=2, ensure_ascii=False)}\n")
 
 

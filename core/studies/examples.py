@@ -8,3 +8,10 @@ EXAMPLES: Final = {
     "Unknown": "What is the capital of Zorvania?",
     "Many answers": "Name a yellow fruit.",
 }
+#: What they are called where they are offered: what comes of them is not said before it is seen.
+IN_SHORT: Final = {
+    "Known": "France",
+    "Half known": "New Zealand",
+    "Unknown": "Zorvania",
+    "Many answers": "A yellow fruit",
+}

@@ -117,9 +117,11 @@ def _with_reason(result: Summary) -> Summary:
         with suppress(StoreError, InvalidRequestError):
             payload = storage().results.open(result.id).payload
             anew = outcome(from_json(payload)) if len(payload) <= LARGEST_PAYLOAD else ""
-            now = read_outcome(anew)
+            why = read_outcome(anew).why
+            # As it reads without its reason, which decides what “Believe it” promises.
+            now = read_outcome(anew.replace(f"; {why}", "") if why else anew)
             is_same = now._replace(why="", policy=then.policy) == then._replace(why="")
-            if is_same and (now.policy == then.policy or now.why == OTHER_WORDS):
+            if is_same and (now.policy == then.policy or why == OTHER_WORDS):
                 reasons[result.id] = anew
     return replace(result, outcome=reasons[result.id])
 

@@ -97,6 +97,8 @@ def onward() -> None:
             st.switch_page(frame.amplification())
         if st.button("When should it answer?", key="threshold"):
             st.switch_page(frame.calibration())
+        if st.button("What can I ask?", key="catalogue"):
+            st.switch_page(frame.questions())
         if model_opening.smollm2_here() and st.button(
             "Ask SmolLM2, a real language model", key="real", icon=":material/smart_toy:"
         ):

@@ -93,7 +93,7 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     if public():
         return
     if id is None or not is_there(id):
-        about = "What you ask is saved by itself, with a link; an example, or another reading, so."
+        about = "What you ask is saved by itself. This saves an example, or another reading, too."
         label, icon = "Save to History", ":material/history:"
         st.button(label, key="keep_view", icon=icon, on_click=keep, help=about)
         return

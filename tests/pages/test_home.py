@@ -177,7 +177,11 @@ def test_the_challenge_gives_its_answer_away_only_folded_and_computed(app):
 
 
 def test_the_ways_on():
-    assert press(session("home"), "threshold").title[0].value == "When should it answer?"
+    for button, title in (
+        ("catalogue", "What can I ask?"),
+        ("threshold", "When should it answer?"),
+    ):
+        assert press(session("home"), button).title[0].value == title
     assert "use_model" in keys(press(session("home"), "own_model"))
 
 

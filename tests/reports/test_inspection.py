@@ -190,6 +190,8 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
     saved = outcome(seen)
     why = read_outcome(saved).why
     assert "default policy" in saved and why == "doubt 3.4% ≤ limit 50%"
+    assert not read_outcome(saved).overall  # but of what is believed alone
+    assert read_outcome(saved.replace(f"; {why}", "")).overall, "nobody saved what gave it"
     limit = f"λ = {default_policy().threshold:.3f}"
     for older in (
         saved.replace(limit, "λ = 0.463"),
@@ -199,7 +201,7 @@ def test_a_word_of_trust_is_marked_where_the_policy_that_gave_it_is_not_in_use(e
         "answer: Paris",
     ):
         read = read_outcome(older)
-        assert read.stamp is STAMPS[Headline.BELIEVE]
+        assert read.stamp is STAMPS[Headline.BELIEVE] and read.overall
         assert read.why == (f"{why}; {EARLIER}" if why in older else EARLIER)
         assert read.answer in ("Paris", read_outcome(saved).answer)
         assert words_then(older, "", seen) is None  # today, too

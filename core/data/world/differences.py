@@ -99,7 +99,7 @@ _POLITE = re.compile(
     r"^(?:(?:(?:hi|hello|hey)(?: there)?|good (?:day|morning|afternoon|evening)"
     r"|ok|okay|so|please|pls|plz|just) )+(?=\S+ )"  # and not "Hello Kitty"
     r"|(?: (?:please|pls|plz|thanks|thank you|thx|cheers|lol|(?:just |only )?one is (?:enough|fine)"
-    r"|for (?:my homework|school|a (?:pub )?quiz)|if you (?:can|know)))+$"
+    r"|for (?:my homework|a (?:pub )?quiz)|if you (?:can|know)))+$"
 )
 # What says nothing more than the words in its place, wherever a question has it.
 _SHORTER = {

@@ -237,13 +237,14 @@ def recorded_verdicts() -> dict[str, list[str]]:
 
 def why_not_believed() -> str:
     """Return why no recorded answer is believed, and what those rows are to that promise."""
-    word = STAMPS[Headline.PERHAPS].words
+    policy, word = default_policy(QWEN), STAMPS[Headline.PERHAPS].words
     right = [each.right for each in recorded_answers() if each.outcome.startswith(word)]
-    return (
-        f"“{word}” promises at most {default_policy(QWEN).target_error:.0%} wrong, by two thirds "
-        f"of these rows: of all {len(right):,}, {right.count(False):,} are. “Believe it” takes a "
-        "promise of its own, which this model has not."
+    served = (
+        f"“{word}” promises at most {policy.target_error:.0%} wrong, by {policy.labels:,} of these "
+        f"rows: of all {len(right):,}, {right.count(False):,} are."
     )
+    own = " “Believe it” takes a promise of its own, which this model has not."
+    return served + own * (policy.belief is None)
 
 
 def never_taught(measured: RunMeasures) -> str:

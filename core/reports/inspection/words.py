@@ -220,7 +220,8 @@ def read_outcome(saved: str) -> SavedOutcome:
     """Read how a saved inspection ended, also as earlier versions saved it.
 
     What is no outcome has no stamp. A word of trust that a bundled policy gave which was replaced,
-    or of whose certificate nothing is told, is marked. “Believe it” has the promise of its own.
+    or of whose certificate nothing is told, is marked. “Believe it” has the promise of
+    its own, where it was saved what gave it.
     """
     read = _as_saved(saved)
     if read.why == OTHER_WORDS:  # earlier versions saved the promise of what is taught
@@ -229,7 +230,7 @@ def read_outcome(saved: str) -> SavedOutcome:
     today = {_grounds(rule): rule.belief for rule in rules}
     grounds = f"λ = {read.limit:.3f}, {read.policy}"
     default = read.policy.startswith("default") and grounds not in today
-    if read.stamp is _SERVED[0] and (belief := today.get(grounds)):
+    if read.stamp is _SERVED[0] and read.why and (belief := today.get(grounds)):
         policy = f"{read.policy.partition(':')[0]}: ≤ {percent(belief.target_error)} wrong"
         return read._replace(policy=policy, overall=False)
     if read.stamp in _SERVED and (default or (read.stamp is _SERVED[0] and not read.policy)):

@@ -14,11 +14,11 @@ from core.language_models.errors import ModelError
 from core.studies.amplification.curve import MOST_REPETITIONS, Case
 from core.studies.amplification.gallery import EXAMPLES, MOST_AT_FIRST, propose
 from core.studies.costs import plan
+from core.studies.examples import IN_SHORT
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError, Reading
 from core.ui.addresses import number
-from core.ui.inspection.form import IN_SHORT
 from core.ui.inspection.recordings import recordings
 from core.ui.messages import problem
 from core.ui.model import study_model

@@ -2,7 +2,7 @@
 // without asking the server.
 
 const ONCE = 1; // the step at which every lane is contradicted once
-const LIMIT = 60; // percent of a track at which its limit stands, as in lanes.css
+const LIMIT = 60; // percent of a track at which its limit stands
 const LOOK = 1500; // milliseconds to look before the control moves by itself
 
 function draw(root, { lanes, times, words }, send) {
@@ -24,6 +24,7 @@ function draw(root, { lanes, times, words }, send) {
     const dot = element("span", { class: lane.of_limit < 1 ? "" : "above" });
     dot.style.left = `${Math.min(100, LIMIT * lane.of_limit)}%`;
     const doubt = element("div", { class: "measured beside-limit", role: "img", title: lane.doubt, "aria-label": lane.doubt }, dot);
+    doubt.style.setProperty("--limit", `${LIMIT}%`);
     doubt.style.setProperty("--believed", lane.stamp.style === "believe" ? "var(--limit)" : "0%");
     const why = element("div", { class: "why" }, lane.why);
     const item = element("li", { class: "lane" },

@@ -150,8 +150,8 @@ def _that_count(run: Run, every: Results, head: DeltaGenerator, buttons: DeltaGe
         )
     of = f" Judged: {SCORES[judged].symbol}’s answer." if judged else ""
     size = f"{words.size(counting)}, {words.answers_of(run.pipeline)} answers to each"
-    apart = f" {words.apart_from_example(every)}" * is_bundled(run)
-    buttons.text(f"{size}. Right means: {words.RIGHT_MEANS[match]}.{of}{apart}")
+    apart = words.apart_from_example(every) if is_bundled(run) else ""
+    buttons.text(f"{size}. Right means: {words.RIGHT_MEANS[match]}.{of} {apart}".rstrip())
     with buttons:
         note_view(counting)
     return counting

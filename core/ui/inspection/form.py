@@ -18,7 +18,7 @@ from core.language_models.registry import BACK_ENDS
 from core.language_models.true_false import NO_JUDGE
 from core.reports.inspection import document as reports
 from core.studies.costs import computed_tokens, lasting, plan
-from core.studies.examples import EXAMPLES
+from core.studies.examples import EXAMPLES, IN_SHORT
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import Recording
@@ -57,8 +57,6 @@ _ANSWERS = {
     Sampling.LIKELIEST.value: "The k likeliest, found by a search; the same every time.",
     Sampling.DRAWN.value: "Drawn k times at random, as in the paper.",
 }
-#: What the chips of `EXAMPLES` are called: what comes of them is not said before it is seen.
-IN_SHORT = dict(zip(EXAMPLES, ("France", "New Zealand", "Zorvania", "A yellow fruit"), strict=True))
 AS_TYPED = "as_typed"
 COMPARED_FOR = "compared_for"  # the question to which a press wanted more answers
 _OPENED_WITH, _AGREED_TO_LINK = "inspection_opened_with", "inspection_agreed_to_link"
