@@ -43,7 +43,7 @@ from core.reports.amplification.words import to_dict as curve_to_dict
 from core.reports.amplification.words import to_json as curves_to_json
 from core.reports.inspection import words
 from core.reports.inspection.truth import truth
-from core.reports.result_files import FROM_FILE, MARK
+from core.reports.result_files import FROM_FILE
 from core.reports.text import table
 from core.store.errors import StoreError
 from core.store.results import MAX_RESULT_BYTES
@@ -204,13 +204,12 @@ def inspect(
         shows = {"source", "report", "untaught", "as_json"}
         refuse_others(shows, "--from recomputes what was saved")
         saved = beginning(source, MAX_RESULT_BYTES)
-        inspection = serialise_inspection.from_json(saved)
+        inspection = replace(serialise_inspection.from_json(saved), from_file=True)
         if not as_json:
             click.echo(f"Not verified. {FROM_FILE}")
     asks = source is None and not recorded
     if as_json:
-        mark = {} if source is None else {MARK: True}
-        click.echo(encode(serialise_inspection.to_dict(inspection) | mark))
+        click.echo(encode(serialise_inspection.to_dict(inspection)))
     else:
         click.echo(_report(inspection, untaught, asks))
     if report is not None:

@@ -9,7 +9,6 @@ from core.language_models.errors import ModelError
 from core.studies.amplification.gallery import propose
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.serialise import from_json
 from core.ui import downloads, frame, policy_badge, saved_result
 from core.ui.calibration import policy
 from core.ui.folds import fold
@@ -43,7 +42,7 @@ def inspect(top: DeltaGenerator, folds: DeltaGenerator, badge: DeltaGenerator) -
                 policy.banner()
     try:
         if opened is not None:
-            inspection = from_json(opened.payload)
+            inspection = saved_result.inspection_of(opened)
             saved_result.say_if_otherwise(opened, inspection)
         else:
             with top:

@@ -8,7 +8,7 @@ these answers, so every such result is marked.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from core.abstention import policy as policies
@@ -122,14 +122,13 @@ def _inspection(content: bytes, document: dict[str, Any]) -> OpenedResult:
         raise InvalidRequestError(
             f"The answers of this inspection have more than {most:,} characters. {_ELSEWHERE}"
         )
-    inspection = inspections.from_json(content)
-    whole = inspections.to_dict(inspection) | {MARK: True}
+    inspection = replace(inspections.from_json(content), from_file=True)
     return OpenedResult(
         "inspection",
         inspection.query,
         inspection.recording.model,
         f"{NOT_VERIFIED}: {outcome(inspection)}",
-        encode(whole),
+        inspections.to_json(inspection),
     )
 
 

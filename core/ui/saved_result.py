@@ -1,6 +1,7 @@
 """A saved result on its page: the address that names it, opening it, and leaving it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import streamlit as st
@@ -11,7 +12,7 @@ from core.reports.result_files import FROM_FILE, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.serialise import saved_reason
+from core.studies.inspection.serialise import from_json, saved_reason
 from core.ui.components.history import FOLDERS
 from core.ui.messages import problem
 from core.ui.session import alone, public
@@ -54,6 +55,12 @@ def open_result(kind: str) -> Result | None:
             st.badge(NOT_VERIFIED, icon=":material/upload_file:", color="orange")
             st.text(why)
     return result
+
+
+def inspection_of(result: Result) -> Inspection:
+    """Return a saved inspection; there is no word of trust on what nobody here checked."""
+    unverified = why_unverified(result) is not None
+    return replace(from_json(result.payload), from_file=unverified)
 
 
 def otherwise(result: Result, inspection: Inspection) -> str | None:

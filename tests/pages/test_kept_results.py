@@ -304,7 +304,7 @@ def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
         assert badges(page) == ["Policy in use"]
         assert policy_badges(page) == ["The policy is not verified"]
         assert said(page, f"Not verified: {default_policy().in_short}")
-        assert said(page, "Not verified: Of “Believe it”")
+        assert said(page, "Not verified, so “Perhaps”.")
         asked = results().search("", "inspection").results[0]
         assert "unverified policy" in asked.outcome
         opened = session("inspection", saved=asked.id)

@@ -14,6 +14,7 @@ from core.reports.inspection.words import (
     STAMPS,
     UNPROMISED,
     beneath,
+    caveat,
     idle_doubt,
     outcome,
     read_outcome,
@@ -254,12 +255,22 @@ def test_the_scale_of_a_policy_that_nobody_checked_is_marked_as_a_file(embedded)
     seen = run(usual_request("What is the capital of France?", embedded.capabilities), embedded)
     for from_file, title in ((False, "Doubt"), (True, "Not verified: Doubt")):
         policy = replace(default_policy(), from_file=from_file)
-        picture = doubt(run_again(seen.recording, policy=policy))
-        assert picture.title == title and "“Believe it” up to 50%" in picture.alt
+        again = run_again(seen.recording, policy=policy)
+        picture = doubt(again)
+        assert picture.title == title and from_file ^ ("“Believe it” up to 50%" in picture.alt)
+        # Nor has what came of it the same word, or a promise.
+        for one in (again, replace(seen, from_file=from_file)):
+            words = served_sentence(one)[0], read_outcome(outcome(one)).mark.words
+            assert from_file == all("Perhaps, no promise" in each for each in words)
+            assert from_file == (caveat(one) == "Not verified, so “Perhaps”.")
+            assert from_file == ("no promise" in outcome(one))
         assert picture.figure(LIGHT, "x" * 101).to_dict()["title"] == {
             "text": title,
             "subtitle": f"{'x' * 99}…",
         }
+    own = outcome(run_again(seen.recording, policy=default_policy()))
+    older = read_outcome(own.replace("own", "unverified"))  # as earlier versions saved it
+    assert (older.mark, older.policy) == (UNPROMISED, "unverified policy: no promise")
 
 
 def test_a_difference_of_probabilities_has_no_unit_where_it_decides(inspection):

@@ -52,6 +52,7 @@ _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) ([^,()]+), λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)"
     r"|(\d+\.\d\d) λ)\))"
 )
+_UNVERIFIED: Final = "unverified"  # of a policy that nobody here checked
 EARLIER: Final = "by an earlier rule"
 LONGEST_CHOICE: Final = 80  # characters of two answers, between which one is to choose
 LABELS: Final = 200  # enough for 5% at a first look, if a third of them are answered, and rightly
@@ -136,7 +137,7 @@ def outcome(inspection: Inspection) -> str:
     value = inspection.compared_doubt if decided else None
     if rule and math.isfinite(rule.value) and value is not None:
         why = f"; {reason}" if (reason := _because(inspection)) else ""
-        rule = rule if inspection.in_taught_words else replace(rule, error=None)
+        rule = rule if inspection.may_promise else replace(rule, error=None)
         unit = SCORES[rule.score].doubt_unit or SCORES[rule.score].symbol
         digits = digits_apart(value, rule.value)
         doubt = f" ({value:.{digits}f} {unit}, {_grounds(rule, digits)}{why})"
@@ -156,6 +157,8 @@ def _because(inspection: Inspection) -> str:
         return ""
     if not inspection.in_taught_words:
         return OTHER_WORDS
+    if not inspection.is_verified:
+        return ""
     if rule.error > LARGEST_ERROR:
         return f"up to {percent(rule.error)} may be wrong"
     evidence, recording = inspection.evidence, inspection.recording
@@ -185,7 +188,7 @@ def _tenth(inspection: Inspection) -> str | None:
 
 
 def _grounds(rule: DecisionRule, digits: int = 3) -> str:
-    of = {DEFAULT: "default", NOT_VERIFIED: "unverified"}
+    of = {DEFAULT: "default", NOT_VERIFIED: _UNVERIFIED}
     whose = next((of[begin] for begin in of if rule.origin.startswith(begin)), "own")
     promise = NO_PROMISE if rule.error is None else f"≤ {percent(rule.error)} wrong"
     return f"λ = {rule.value:.{digits}f}, {whose} policy: {promise}"
@@ -224,8 +227,10 @@ def read_outcome(saved: str) -> SavedOutcome:
     its own, where it was saved what gave it.
     """
     read = _as_saved(saved)
-    if read.why == OTHER_WORDS:  # earlier versions saved the promise of what is taught
-        return read._replace(policy=read.policy.partition(":")[0] + f": {NO_PROMISE}")
+    unverified = read.stamp in _SERVED and read.policy.startswith(_UNVERIFIED)
+    if read.why == OTHER_WORDS or unverified:  # of which earlier versions saved a promise
+        policy = read.policy.partition(":")[0] + f": {NO_PROMISE}"
+        return read._replace(stamp=_SERVED[1], policy=policy)
     rules = [rule_of(default_policy(model), DEFAULT) for model in MODELS]
     today = {_grounds(rule): rule.belief for rule in rules}
     grounds = f"λ = {read.limit:.3f}, {read.policy}"
@@ -395,15 +400,17 @@ def caveat(inspection: Inspection) -> str | None:
         both = f"; with “{perhaps}” together, "
         overall = f"{both}{percent(rule.error)}" if rule.error is not None else ""
         return (
-            f"{mark(rule)}Of “{believe}” to questions like the labelled ones, at most "
+            f"Of “{believe}” to questions like the labelled ones, at most "
             f"{percent(rule.belief.target_error)} are wrong{overall} "
             f"({percent(LEAST_CONFIDENCE)} sure)."
         )
-    if not inspection.promises or inspection.headline is not Headline.PERHAPS:
+    if inspection.headline is not Headline.PERHAPS or rule.error is None:
         return None
-    if rule.error is not None and rule.error > LARGEST_ERROR:
+    if not inspection.promises:
+        return None if inspection.is_verified else f"{NOT_VERIFIED}{SO_PERHAPS}"
+    if rule.error > LARGEST_ERROR:
         believe = f"“Believe it” takes {percent(LARGEST_ERROR)} at most"
-        of = f"{mark(rule)}Of such answers to questions like the labelled ones"
+        of = "Of such answers to questions like the labelled ones"
         sure = f"({percent(LEAST_CONFIDENCE)} sure)"
         return f"{of}, up to {percent(rule.error)} are wrong {sure}: {believe}."
     if inspection.stands:
@@ -413,7 +420,7 @@ def caveat(inspection: Inspection) -> str | None:
     if rule.perhaps and all(rule.perhaps):
         number, wrong = rule.perhaps
         times = f"{wrong:,} of {number:,} times"
-        return f"{mark(rule)}On labelled questions, “Perhaps” was wrong {times}."
+        return f"On labelled questions, “Perhaps” was wrong {times}."
     if tenth := _tenth(inspection):
         what = "a doubt" if rule.score == SCORE else "an M.I."
         return f"“Believe it” takes {what} of at most {tenth}."

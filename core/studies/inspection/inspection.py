@@ -97,6 +97,8 @@ class Inspection:
     refused: str | None = None  # why the policy in use does not decide here; then nothing does
     # The policy that a person brought, whether it decides or is refused.
     policy: Policy | None = None
+    # Whether it came from a file, or another person's policy decided.
+    from_file: bool = False
 
     @property
     def query(self) -> str:
@@ -134,7 +136,7 @@ class Inspection:
             return Headline.UNTAUGHT
         if self.decision is not Decision.ANSWER:
             return Headline(self.decision)
-        firm = self.verdict.firm and self.in_taught_words
+        firm = self.verdict.firm and self.may_promise
         return Headline.BELIEVE if firm else Headline.PERHAPS
 
     @cached_property
@@ -222,6 +224,16 @@ class Inspection:
         return self.nearest_taught is None or self.nearest_taught.recognised
 
     @property
+    def is_verified(self) -> bool:
+        """Whether nothing of it, nor the policy that decided, is of a file that nobody checked."""
+        return not (self.from_file or (self.policy and self.policy.from_file))
+
+    @property
+    def may_promise(self) -> bool:
+        """Whether what a policy promises holds of such a question, as far as anybody here knows."""
+        return self.in_taught_words and self.is_verified
+
+    @property
     def others(self) -> tuple[tuple[str, float], ...]:
         """What else the model was told where it gives a single answer; see `Recording.others`."""
         return self.recording.others if self.evidence.answers == 1 else ()
@@ -230,7 +242,7 @@ class Inspection:
     def promises(self) -> bool:
         """Whether what decides promises how many of such answers that it serves are wrong."""
         rule = self.verdict.rule
-        return rule is not None and rule.error is not None and self.in_taught_words
+        return rule is not None and rule.error is not None and self.may_promise
 
     @property
     def origin(self) -> str:
@@ -263,7 +275,7 @@ class Inspection:
         near. Nor where so low a doubt is there, and something else speaks against the answer.
         """
         serves = self.decision is Decision.ANSWER and self.doubt_decides
-        if not (serves and self.in_taught_words):
+        if not (serves and self.may_promise):
             return None
         of = self.scores, self.evidence.answers, self.verdict.rule, self.recording.others
         limit, doubt = belief_limit(*of), self.compared_doubt

@@ -105,6 +105,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             "list": [asdict(call) for call in inspection.recording.calls],
         },
         "recording": _recording_to_dict(inspection.recording),
+        **({"from_file": True} if inspection.from_file else {}),
     }
 
 
@@ -166,8 +167,10 @@ def from_json(text: str | bytes) -> Inspection:
         recording, verdict = _recording_from_dict(saved["recording"]), saved["verdict"]
         if verdict.get("policy") is not None:
             check_promise(policy := policy_from_dict(verdict["policy"]))
-            return read(recording, reading, policy=policy)
-        return read(recording, reading, _rule_from_dict(verdict["threshold"]))
+            inspection = read(recording, reading, policy=policy)
+        else:
+            inspection = read(recording, reading, _rule_from_dict(verdict["threshold"]))
+        return replace(inspection, from_file=saved.get("from_file") is True)
     except InvalidRequestError:
         raise
     except _UNREADABLE as error:

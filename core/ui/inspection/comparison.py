@@ -15,12 +15,11 @@ from core.store.results import Result
 from core.studies.inspection.comparison import InspectionComparison, Setting, compare
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.serialise import from_json
 from core.ui import downloads, figures
 from core.ui.inspection.saving import id_in_history
 from core.ui.inspection.verdict import quotes, reveal, serve
 from core.ui.messages import problem
-from core.ui.saved_result import BESIDE, SAVED, otherwise, why_unverified
+from core.ui.saved_result import BESIDE, SAVED, inspection_of, otherwise, why_unverified
 from core.ui.storage import open_saved, storage
 from core.uncertainty.scores import SCORES
 
@@ -41,7 +40,7 @@ def comparison(here: Inspection) -> bool:
         result = open_saved(id)
         if result.kind != "inspection":
             raise StoreError("Only two inspections can be compared. Choose another result.")
-        there = from_json(result.payload)
+        there = inspection_of(result)
     except (StoreError, InvalidRequestError, ModelError) as error:
         problem(str(error))
         st.button("Close", key="close_beside", on_click=_leave)
