@@ -17,7 +17,7 @@ import pytest
 from core import cli, prompts
 from core.abstention.policy import to_json
 from core.abstention.policy_files import from_json, policy_from_dict
-from core.commands.ledger import IN_MEMORY, NOT_NOTED, UNREAD
+from core.commands.ledger import IN_MEMORY, NOT_NOTED
 from core.commands.terminal import CLEAR, guard
 from core.data.datasets.predictions import predictions_in, read_predictions, row_hashes
 from core.data.tabular.uploads import parse
@@ -32,6 +32,7 @@ from core.store.results import SavedResults
 from core.studies.amplification import curve
 from core.studies.amplification.curve import Case
 from core.studies.calibration import calibration as study
+from core.studies.calibration.delta_spending import UNREAD
 from core.studies.calibration.example import EXAMPLE
 from core.studies.evaluation.recorded_answers import recorded_answers
 from core.studies.inspection import serialise as serialise_inspection
@@ -508,14 +509,14 @@ def first_look(result):
     return {name: each for name, each in found.items() if name not in ("delta", "spent_by")}
 
 
-def test_what_came_before_and_cannot_be_read_is_said_not_to_be_counted(
-    scores, tmp_path, monkeypatch
-):
+def test_nothing_is_promised_where_what_came_before_cannot_be_read(scores, tmp_path, monkeypatch):
     base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2, "--json")
     (tmp_path / "folder").write_text("in the way")
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/folder/believe.db")
-    assert believe(*base).stderr.startswith(f"{UNREAD} The database")
+    refused(believe(*base), f"{UNREAD} The database", 1)
+    (tmp_path / "believe.db").write_text("damaged")
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+    assert "was damaged and could not be read" in believe(*base).stderr
 
     def full(*_):
         raise StoreError("The disk is full. Make room.")

@@ -17,7 +17,7 @@ from core.codec import count_of, encode, finite, list_of
 from core.commands.columns import COLUMNS, columns, skips
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, Range, write
-from core.commands.ledger import ledger
+from core.commands.ledger import UnreadError, ledger
 from core.commands.model import asks, open_for_study, payment, refuse_others, refuse_typed, tell
 from core.commands.request import reads, request_of
 from core.commands.terminal import CLEAR
@@ -202,7 +202,11 @@ def _note_views(results: Results, options: dict[str, Any]) -> None:
     if options["figures"] is not None and options["target_loss"] != USUAL_LOSS:
         targets.append((options["target_loss"], GUARANTEE))
     for target in targets:
-        seen = ledger(partial(view, results, target=target), lambda taken: [taken])
+        try:
+            seen = ledger(partial(view, results, target=target), lambda taken: [taken])
+        except UnreadError as error:  # nothing is promised here
+            tell(error.message)
+            return
     if seen is not None and (sentence := words.price_of_view(seen)):
         tell(sentence)
 

@@ -13,7 +13,7 @@ from core.abstention.ledger import Look
 from core.data.tabular.labelled_rows import LabelledRows
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import CalibrationError
-from core.studies.calibration.delta_spending import from_json, to_json
+from core.studies.calibration.delta_spending import UNREAD, from_json, to_json
 from core.studies.calibration.first_calibration import example, first_calibration
 from core.ui.session import alone, person
 from core.ui.storage import storage
@@ -61,10 +61,7 @@ def check_ledger(data: LabelledRows) -> None:
             raise StoreError(where.why)
         where.looks.all()
     except StoreError as error:
-        raise CalibrationError(
-            "Which looks at these labels came before cannot be read, so nothing is promised of "
-            f"them. {error}"
-        ) from error
+        raise CalibrationError(f"{UNREAD} {error}") from error
     st.session_state[_READ] = True
 
 
