@@ -37,7 +37,7 @@ from core.studies.inspection.request import (
     check_model_and_budget,
 )
 from core.studies.inspection.taught_questions import in_taught_words
-from core.studies.inspection.verdict import Decision, Headline
+from core.studies.inspection.verdict import Decision, Headline, rule_of
 from core.studies.progress import Cancelled, Progress, silent
 from core.uncertainty.similarity import JUDGE
 
@@ -135,7 +135,7 @@ class Guard:
                 raise PolicyError(reason)
             check_promise(policy)
             assert policy.pipeline is not None  # it would have been the reason
-            mass = policy.pipeline.least_mass
+            mass = rule_of(policy).least_mass
             behind = self._pipeline(replace(self._request, context=_ANY), mass)  # with each, maybe
             if policy.pipeline.differences(behind):
                 check_pipeline(policy, self._pipeline(self._request, mass))

@@ -23,6 +23,7 @@ from core.data.datasets.predictions import predictions_in, read_predictions, row
 from core.data.tabular.uploads import parse
 from core.language_models import opening
 from core.reports.amplification import words as curve_words
+from core.reports.calibration.words import UNREAD
 from core.reports.inspection.words import USUAL_NUMBER_ALONE, likely
 from core.reports.result_files import FROM_FILE
 from core.store.database import open_database
@@ -32,7 +33,6 @@ from core.store.results import SavedResults
 from core.studies.amplification import curve
 from core.studies.amplification.curve import Case
 from core.studies.calibration import calibration as study
-from core.studies.calibration.delta_spending import UNREAD
 from core.studies.calibration.example import EXAMPLE
 from core.studies.evaluation.recorded_answers import recorded_answers
 from core.studies.inspection import serialise as serialise_inspection

@@ -7,10 +7,11 @@ import click
 
 from core.abstention.ledger import Look
 from core.commands.model import tell
+from core.reports.calibration.words import UNREAD
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.labels import Looks
-from core.studies.calibration.delta_spending import UNREAD, from_json, to_json
+from core.studies.calibration.delta_spending import from_json, to_json
 
 T = TypeVar("T")
 

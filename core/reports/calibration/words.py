@@ -30,6 +30,9 @@ UNKNOWN_ROWS: Final = (
     "rounded. Looks at only some of them, or with labels mended, may not be counted if their "
     "scores are changed, too."
 )
+UNREAD: Final = (
+    "Which looks at these labels came before cannot be read, so nothing is promised of them."
+)
 REMEDY: Final = "Check answers there, or calibrate such a group alone"
 NO_SCORE: Final = "No labelled answer has a score."
 #: What the band of that name is in the bundled example.

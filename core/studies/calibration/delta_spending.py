@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from core.codec import count_of, one_line
 from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled_rows import LabelledRows
 
-UNREAD: Final = (
-    "Which looks at these labels came before cannot be read, so nothing is promised of them."
-)
 _ROWS = "rows", "cells"  # that are numbers
 
 

@@ -15,7 +15,12 @@ from enum import StrEnum
 
 from core.abstention.policy import Belief, Policy
 from core.codec import list_of, no_more, one_line
-from core.studies.inspection.certificates import SCORE, WEIGHTED, strictest_least_mass
+from core.studies.inspection.certificates import (
+    SCORE,
+    WEIGHTED,
+    strictest_least_mass,
+    usual_least_mass,
+)
 from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.scores import SCORES, Score
 
@@ -100,8 +105,11 @@ class Verdict:
 
 
 def rule_of(policy: Policy, origin: str = "") -> DecisionRule:
-    """Return how a policy decides here; a promise of other errors than of answers is none."""
-    least_mass = policy.pipeline.least_mass if policy.pipeline else 0.0
+    """Return how a policy decides here; a promise of other errors than of answers is none.
+
+    Nothing decides where less was seen than any calibration here takes: its pipeline differs.
+    """
+    least_mass = max(usual_least_mass(), policy.pipeline.least_mass if policy.pipeline else 0.0)
     promises = policy.method == "ltt" and (policy.confidence or 0) >= LEAST_CONFIDENCE
     belief = policy.belief if promises else None
     return DecisionRule(

@@ -11,9 +11,10 @@ import streamlit as st
 
 from core.abstention.ledger import Look
 from core.data.tabular.labelled_rows import LabelledRows
+from core.reports.calibration.words import UNREAD
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import CalibrationError
-from core.studies.calibration.delta_spending import UNREAD, from_json, to_json
+from core.studies.calibration.delta_spending import from_json, to_json
 from core.studies.calibration.first_calibration import example, first_calibration
 from core.ui.session import alone, person
 from core.ui.storage import storage

@@ -461,10 +461,14 @@ def test_a_policy_decides_only_for_the_estimator_that_it_was_calibrated_with(est
     assert (mine.refused, caveat(mine)) == (None, None)
     assert mine.verdict.rule.score == "semantic_entropy"
     assert mine.verdict.rule.origin == policy.sentence
-    for other in set(Estimator) - {estimator}:
-        changed = replace(policy, pipeline=replace(pipeline, estimator=other.value))
-        refused = read(made, policy=changed)
-        assert f"estimator = “{other.value}” there, “{estimator.value}” here" in refused.refused
+    changes = {
+        f"estimator = “{other.value}” there, “{estimator.value}” here": {"estimator": other.value}
+        for other in set(Estimator) - {estimator}
+    }
+    changes["least sampled mass = 0.0 there, 0.02 here"] = {"least_mass": 0.0}  # never enough
+    for difference, change in changes.items():
+        refused = read(made, policy=replace(policy, pipeline=replace(pipeline, **change)))
+        assert difference in refused.refused
         assert (refused.verdict.rule, refused.decision) == (None, Decision.UNDECIDED)
 
 
