@@ -70,8 +70,9 @@ def doubt_scale(
 
     decides = inspection.doubt_decides
     more = palette.epistemic if decides else palette.muted
-    zones = [_zone(lowest, border, palette.muted), _zone(border, widest, more)]
     believed = inspection.belief_limit
+    start = lowest if believed is None else believed
+    zones = [_zone(start, border, palette.muted), _zone(border, widest, more)]
     if believed is not None:
         zones.append(_zone(lowest, believed, palette.primary))
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _LAYERS}
@@ -149,7 +150,7 @@ def keeping(inspection: Inspection, palette: Palette) -> FilledShape:
         [*steps, (1 - limit, f"{more} above {change_in_words(limit)}")],
         (palette.muted, palette.epistemic if decides else palette.muted),
         [(1 - mean, f"this question: {change_in_words(mean)}")],
-        "doubt: how likely it says something else, told others",
+        "doubt of a single answer:\nhow likely it says something else, told others",
         palette,
     )
 
@@ -167,9 +168,10 @@ def _shares(
     """
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _LAYERS}
     border = steps[-1][0]
-    rows["zones"] = [_zone(0.0, border, sides[0]), _zone(border, 1.0, sides[1])]
-    if steps[0][1].startswith(_BELIEVE):
-        rows["zones"].append(_zone(0.0, steps[1][0], palette.primary))
+    believed = steps[1][0] if steps[0][1].startswith(_BELIEVE) else 0.0
+    rows["zones"] = [_zone(believed, border, sides[0]), _zone(border, 1.0, sides[1])]
+    if believed:
+        rows["zones"].append(_zone(0.0, believed, palette.primary))
     _climb(rows, steps, border, palette)
     for i, (at, name) in enumerate(marks):
         words = _text(

@@ -224,8 +224,9 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
                 f"{STAMPS[Headline.PERHAPS].label} above {believed:.3f}": believed,
                 f"{STAMPS[Headline.ABSTAIN].label} from λ = {limit:.3f}": limit,
             }
-            zone = scale.rows["zones"][2]
+            perhaps, _, zone = scale.rows["zones"]
             assert (zone["end"], zone["colour"]) == (believed, LIGHT.primary)
+            assert perhaps["x"] == believed, "one colour on the other is a third"
         else:
             assert {*steps} == {"less doubt", f"more doubt from λ = {limit:.3f}"}
         colours = {row["colour"] for row in rows_of(scale, "end")[:2]}
