@@ -8,7 +8,7 @@ def history() -> None:
     """Draw the page: a search, the list, and what can be done with the chosen one."""
     page_header(
         "What was asked before?",
-        "**Each line says what was said then.** Opening it calls no model.",
+        "**Saved results, as they were then.** Opening one calls no model.",
     )
     list_results()
     bring()

@@ -225,7 +225,7 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
         (None, "−2.000 nats, limit −1.500", "moved"),  # by minimum conditional entropy
         (pytest.approx(0.029 / scale_end(0.58, 0.029)), "0.029 < 0.580", ""),
     ]
-    assert rows[1]["policy"] == "own policy: ≤ 5% wrong overall"
+    assert rows[1]["policy"] == "own policy: ≤ 5% wrong of all answered"
     assert not [
         each
         for each in page.selectbox(key="history_verdict").options

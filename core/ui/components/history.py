@@ -70,7 +70,7 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
     belief = _belief_limit(outcome)
     reason = outcome.answer if outcome.answer == UNTAUGHT else ""
     beside, why = _beside_limit(outcome, is_withheld), outcome.why
-    overall = " overall" if outcome.overall and outcome.policy.endswith(" wrong") else ""
+    overall = " of all answered" if outcome.overall and outcome.policy.endswith(" wrong") else ""
     if outcome.stamp is STAMPS[Headline.BELIEVE] and (match := _OF_BELIEF.match(why)):
         why, share = why[match.end() :], match["share"] or beside
         beside = share.replace("doubt ", "").replace("limit ", "")
