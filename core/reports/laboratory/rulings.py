@@ -15,7 +15,7 @@ from core.data.world.facts import Band
 from core.once import once
 from core.reports.laboratory.catalogue import QUESTION_OF
 from core.reports.report import Picture
-from core.studies.calibration.first_calibration import example
+from core.studies.calibration.first_calibration import errors_of_belief, example
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.saved_run import Run
@@ -132,8 +132,12 @@ def _hallucination(finding: Finding) -> Ruling:
         return Ruling(BROKEN, f"{information:.2f} nats", "of doubt", takes, consequence)
     guesses = _guesses()
     meaning = "guesses at things never taught are withheld"
-    takes = f"no wrong one among the other {guesses.answered:,}; {guesses.wrong:,} are"
-    consequence = f"Of those withheld, {guesses.right:,} were right."
+    believed = errors_of_belief(Band.NEVER_SEEN.value)
+    takes = (
+        f"no wrong one among the other {guesses.answered:,}; {guesses.wrong:,} are, "
+        f"{believed:,} with “Believe it”"
+    )
+    consequence = "No promise is for such questions alone."
     number = f"{guesses.withheld:,} of {guesses.withheld + guesses.answered:,}"
     return Ruling(WEAK if guesses.wrong else HELD, number, meaning, takes, consequence)
 
