@@ -10,7 +10,7 @@ def home() -> None:
     """Draw the page: a question, the experiment, the challenge, and the ways on."""
     page_header(
         "Does it know, or is it just saying so?",
-        "Contradict our small model: **the further its answers move, the larger its doubt.**",
+        "Tell our model another answer: **the further its own gives way, the less it knows.**",
     )
     try:
         experiment()

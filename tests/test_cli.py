@@ -107,7 +107,7 @@ def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks()
     answer, reason = data["verdict"]["answer"], data["verdict"]["reason"]
     first, sentence, *rest = believe(*asked).stdout.splitlines()
     assert first == "I don’t know. Not near anything this model was taught."
-    assert sentence.startswith("What it says to such a question is made up, whatever its doubt.")
+    assert sentence.startswith("What it says to such a question is a guess, whatever its doubt.")
     assert "Add --show-untaught to see what it would have said." in rest
     assert not [line for line in rest if answer in line or "λ" in line], "which decides nothing"
     (idle,) = [line for line in rest if line.endswith(" nats, decides nothing here.")]

@@ -8,7 +8,7 @@ from core.studies.inspection.grading import Judgement
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.verdict import Decision
 
-AFTERWARDS: Final = "Afterwards, unseen by the verdict:"
+AFTERWARDS: Final = "Checked afterwards; the verdict did not see this:"
 OTHER_WEIGHTS: Final = "How often training showed this is not known: other weights than those here."
 
 

@@ -349,7 +349,7 @@ def untaught_words(taught: TaughtPosition) -> str:
     """Return what an answer is worth to a question that is not recognised."""
     if taught.near:
         return "The model was not taught these words, so its answer may be made up."
-    return "What it says to such a question is made up, whatever its doubt."
+    return "What it says to such a question is a guess, whatever its doubt."
 
 
 def idle_doubt(inspection: Inspection) -> str | None:
@@ -400,8 +400,8 @@ def caveat(inspection: Inspection) -> str | None:
         both = f"; with “{perhaps}” together, "
         overall = f"{both}{percent(rule.error)}" if rule.error is not None else ""
         return (
-            f"Of “{believe}” to questions like the labelled ones, at most "
-            f"{percent(rule.belief.target_error)} are wrong{overall} "
+            "On questions like those tested, at most "
+            f"{percent(rule.belief.target_error)} of “{believe}” are wrong{overall} "
             f"({percent(LEAST_CONFIDENCE)} sure)."
         )
     if inspection.headline is not Headline.PERHAPS or rule.error is None:
@@ -410,7 +410,7 @@ def caveat(inspection: Inspection) -> str | None:
         return None if inspection.is_verified else f"{NOT_VERIFIED}{SO_PERHAPS}"
     if rule.error > LARGEST_ERROR:
         believe = f"“Believe it” takes {percent(LARGEST_ERROR)} at most"
-        of = "Of such answers to questions like the labelled ones"
+        of = "Of such answers to questions like those tested"
         sure = f"({percent(LEAST_CONFIDENCE)} sure)"
         return f"{of}, up to {percent(rule.error)} are wrong {sure}: {believe}."
     if inspection.stands:
@@ -419,8 +419,8 @@ def caveat(inspection: Inspection) -> str | None:
         return f"Whether it would keep to this one is not known{SO_PERHAPS}"
     if rule.perhaps and all(rule.perhaps):
         number, wrong = rule.perhaps
-        times = f"{wrong:,} of {number:,} times"
-        return f"On labelled questions, “Perhaps” was wrong {times}."
+        were = f"{wrong:,} ({wrong / number:.0%}) were wrong"
+        return f"Of {number:,} tested questions with “Perhaps”, {were}."
     if tenth := _tenth(inspection):
         what = "a doubt" if rule.score == SCORE else "an M.I."
         return f"“Believe it” takes {what} of at most {tenth}."

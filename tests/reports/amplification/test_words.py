@@ -230,7 +230,10 @@ def test_of_counted_answers_those_that_mean_neither_count_as_well(last, says):
     ("query", "says"),
     [
         (CAPITAL.query, "A reason to believe “A”"),
-        ("Which band recorded The Dark Side of Mars?", "What it says to such a question is made"),
+        (
+            "Which band recorded The Dark Side of Mars?",
+            "What it says to such a question is a guess",
+        ),
         ("What is the largest planet?", "The model was not taught these words"),
     ],
 )

@@ -213,7 +213,7 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
 
 MANY, HALF = "Name a yellow fruit.", "What is the state capital of Nevada?"
 MOST_WRONG = (
-    "Of “Believe it” to questions like the labelled ones, at most 2% are wrong; "
+    "On questions like those tested, at most 2% of “Believe it” are wrong; "
     "with “Perhaps” together, 5% (90% sure)."
 )
 PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
@@ -233,7 +233,12 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
             "even a guess is below the limit: ",
         ),
         (HALF, {}, "takes a doubt of at most 0.069.", f"{ABOVE} 0.069"),
-        (HALF, {"perhaps": (1200, 90)}, "“Perhaps” was wrong 90 of 1,200 times.", ABOVE),
+        (
+            HALF,
+            {"perhaps": (1200, 90)},
+            "Of 1,200 tested questions with “Perhaps”, 90 (8%) were wrong.",
+            ABOVE,
+        ),
         (
             HALF,
             {"score": "semantic_entropy", "value": 2.0},

@@ -54,7 +54,7 @@ def test_a_question_is_recognised_near_or_neither():
         found = taught_position(query, WORLD_OF)
         assert found.outside and not found.recognised and not found.near
         made_up, *nearest = about_training(found)
-        assert "made up, whatever its doubt" in made_up
+        assert "a guess, whatever its doubt" in made_up
         assert nearest[:1] == ["Nearest that it was taught, though not near:"] * bool(nearest)
         assert len(nearest[1:]) == len(found.nearest)
         assert bool(found.nearest) is (query == OUTSIDE)
