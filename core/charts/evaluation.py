@@ -16,6 +16,7 @@ from core.uncertainty.scores import SCORES
 
 HEIGHT: Final = 320
 ROW_HEIGHT: Final = 42  # of a dot
+LINE_HEIGHT: Final = 15  # of an axis' title
 NUMBER_WIDTH, NOTE_WIDTH = 56, 88  # pixels of a number behind the plot, and with a note
 NAMES: Final = alt.ExprRef("width < 350 ? datum.short : datum.name")
 NUMBERS: Final = alt.ExprRef("datum.number")
@@ -139,7 +140,9 @@ def estimates(
             )
         ),
     )
-    return theme(alt.layer(*layers).properties(height=ROW_HEIGHT * max(len(rows), 1)), palette)
+    more = LINE_HEIGHT * max(title.count("\n") - 1, 0)  # beneath the axis
+    height = ROW_HEIGHT * max(len(rows), 1) + more
+    return theme(alt.layer(*layers).properties(height=height), palette)
 
 
 # ---------------------------------------------------------------------------- scatter

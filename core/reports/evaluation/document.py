@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from typing import Any, Final
 
 import numpy as np
 
-from core.abstention.intervals import ConfidenceBand
+from core.abstention.intervals import ConfidenceBand, Interval
 from core.abstention.policy import NOTHING
 from core.charts import evaluation as charts
 from core.charts.paper_figures import MIXTURE_TITLES, PAPERS
@@ -74,34 +75,41 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 
 
 def aurocs(measured: RunMeasures) -> Picture:
-    """Return the AUROC of every score with its interval, beside that of chance.
+    """Return the AUROC of every score, and how far each is behind the one to use.
 
-    The largest comes first; the score to use is blue, a ring is one that may be as good. Intervals
-    hold for all scores together. Those of `words.exclusions` are not there.
+    The largest comes first; the score to use is blue, a ring is one that may be as good: its
+    interval of the difference, on the same questions, reaches 0. Where there is none to use, the
+    intervals are of the AUROCs, beside chance. They hold for all scores together. Those of
+    `words.exclusions` are not there.
     """
     best, names = lead(measured), ranking(measured)
     assert best is not None, "there is an AUROC"
+    use = words.score_to_use(best) if measured.number and best.others else ""
+    behind = {each.other: each.difference for each in best.others if use}
     rows = []
     for name in names:
         of = auroc_of(measured, name, names)
-        note = "" if math.isnan(of.lower) else f"{of.lower:.0%} to {of.upper:.0%}"
-        may_be = bool(measured.number) and name in best.rivals
-        numbers = of.value, of.lower, of.upper, f"{of.value:.0%}", note
-        looks = not may_be, name == words.score_to_use(best)
+        ends = f"{of.lower:.0%} to {of.upper:.0%}" * (not use and math.isfinite(of.lower))
+        at = behind.get(name, Interval(0.0, math.nan, math.nan)) if use else of
+        value, lower, upper = ((100 if use else 1) * each for each in astuple(at))
+        numbers = value, lower, upper, f"{of.value:.0%}", ends
+        looks = not use or name not in best.rivals, name == use
         rows.append(charts.Estimate(SCORES[name].title, SCORES[name].sign, *numbers, *looks))
     each = (
         f"{row.name} ({row.sign}) {row.number}{f' ({row.note})' * bool(row.note)}"
-        f"{', may be as good' * (not row.is_shown)}"
+        f"{words.RING * (not row.is_shown)}"
         for row in rows
     )
     alt = f"{charts.WRONG_FIRST}, the largest first: {'; '.join(each)}. Chance: 50%."
-    line = 0.5, "chance", "", "○ may be as good"
     lines = [f"lines: joint {CONFIDENCE:.0%} intervals"] * bool(measured.number)
+    key = [f"points behind {SCORES[use].title}", *words.KEY] if use else [f"{charts.WRONG_FIRST} →"]
+    axis = "\n".join([*key, *lines])
+    line = (0.0, "", "of pairs", "") if use else (0.5, "chance", "", "")
     return Picture(
         "Which doubt finds the wrong answers",
-        " ".join([alt, *(f"{each.capitalize()}. {words.GREY}" for each in lines)]),
+        " ".join([alt, *(f"{each.capitalize()}." for each in (*key[: bool(use)], *lines))]),
         charts.estimates,
-        (rows, line, "\n".join([f"{charts.WRONG_FIRST} →", *lines]), ".0%"),
+        (rows, line, axis, ".0f" if use else ".0%"),
     )
 
 

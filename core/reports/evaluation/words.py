@@ -48,7 +48,7 @@ from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import ANSWER_RULE
 
 NONE: Final = "–"  # where nothing can be said
-RECORDED: Final = "model: questions"
+RECORDED: Final = "verdict"
 DIGITS: Final = 3  # of a measure
 BETTER: Final = {  # what a score does by a measure
     "auroc": "finds wrong answers",
@@ -219,19 +219,21 @@ def beneath(results: Results) -> str:
 
 
 def recorded_verdicts() -> dict[str, list[str]]:
-    """Return which words the recorded answers get on Inspection, and how many of these are wrong.
+    """Return how many of the recorded answers that get a word on Inspection are wrong.
 
-    A row a recording, a column a word.
+    A row a word, a column a recording.
     """
-    columns: dict[str, list[str]] = {RECORDED: []}
+    by_label = {stamp.label: stamp.words for stamp in STAMPS.values()}
+    columns = {RECORDED: [*by_label]}
     for run in dict.fromkeys(answer.run for answer in recorded_answers()):
         every = [answer for answer in recorded_answers() if answer.run == run]
         name = one_line(str(Run(folders()[run]).manifest["questions"]["name"]))
-        columns[RECORDED].append(f"{every[0].provenance.title}: {len(every):,}, {name}")
-        for label, words in {stamp.label: stamp.words for stamp in STAMPS.values()}.items():
+        cells = columns[f"{every[0].provenance.title}: {len(every):,} {name}"] = []
+        for words in by_label.values():
             right = [each.right for each in every if each.outcome.startswith(words)]
-            share = f"{len(right):,} ({len(right) / len(every):.1%}), {right.count(False):,} wrong"
-            columns.setdefault(label, []).append(share if right else NONE)
+            wrong = right.count(False)
+            share = f"{wrong:,} of {len(right):,} wrong, {wrong / max(len(right), 1):.1%}"
+            cells.append(share if right else NONE)
     return columns
 
 
@@ -240,8 +242,8 @@ def why_not_believed() -> str:
     policy, word = default_policy(QWEN), STAMPS[Headline.PERHAPS].words
     right = [each.right for each in recorded_answers() if each.outcome.startswith(word)]
     served = (
-        f"“{word}” promises at most {policy.target_error:.0%} wrong, by {policy.labels:,} of these "
-        f"rows: of all {len(right):,}, {right.count(False):,} are."
+        f"“{word}” promises at most {policy.target_error:.0%} wrong in all, by {policy.labels:,} "
+        f"of these rows: {right.count(False):,} of {len(right):,} are."
     )
     own = " “Believe it” takes a promise of its own, which this model has not."
     return served + own * (policy.belief is None)
@@ -259,11 +261,12 @@ def never_taught(measured: RunMeasures) -> str:
     rest = auroc(results.doubts[of.score][~is_list], results.correct[of.score][~is_list])
     if math.isnan(rest):
         return ""
-    return f"Without {int(is_list.sum()):,} untaught lists: {rest:.0%}."
+    return f"Without the {int(is_list.sum()):,} lists that it was never taught: {rest:.0%}."
 
 
-#: What a dot of `document.aurocs` is that is no ring.
-GREY: Final = "Grey ●: shown to be worse on the same questions."
+RING: Final = ", may be as good"
+#: What the marks of `document.aurocs` are, a line each.
+KEY: Final = ("○ its line reaches 0: may be as good", "● it does not: worse")
 #: When an answer is right, by how it is compared with the accepted ones.
 RIGHT_MEANS: Final[dict[Match, str]] = {
     "same_answer": "the same as an accepted answer",

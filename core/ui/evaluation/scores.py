@@ -74,11 +74,10 @@ def scores(results: Results) -> None:
 def _aurocs(measured: RunMeasures) -> Picture:
     picture = aurocs(measured)
     figures.show(picture, "results_which_doubt")
-    if measured.number:
+    note = words.never_taught(measured) if measured.number else words.intervals(measured)
+    if note:
         with st.container(key="finding_note"):
-            st.text(f"{words.GREY} {words.never_taught(measured)}".rstrip())
-    else:
-        st.text(words.intervals(measured))
+            st.text(note)
     return picture
 
 

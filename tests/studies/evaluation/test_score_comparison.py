@@ -127,7 +127,7 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
         f"pairs ({value.lower:.0%} to {value.upper:.0%}; chance: 50%). On {len(found)} questions "
         f"of {found.run.manifest['questions']['name']}, {wrong} answers are wrong.",
     ]
-    marks = "Lines: joint 95% intervals. Grey ●: shown to be worse on the same questions."
+    marks = "Chance: 50%. Points behind mutual information. Lines: joint 95% intervals."
     assert document.aurocs(made).alt.endswith(marks)
     by_delong, by_bootstrap = best.others
     assert compare(made, INFORMATION) == best.others  # one page says one thing of two scores
@@ -139,16 +139,13 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
     reach = by_delong.difference.upper - by_delong.difference.value
     assert reach / error == pytest.approx(2.241403 / 1.959964)
     first, *others = document.aurocs(made).data[0]
-    assert (first.name, first.value, first.lower) == (
-        "Mutual information",
-        value.value,
-        value.lower,
-    )
-    names = {SCORES[name].title: name for name in ranking(made)}
-    for each in (first, *others):
-        own = made.resampled.interval(names[each.name], "auroc", 1 - 0.05 / 3)
-        assert (each.value, each.lower, each.upper) == (own.value, own.lower, own.upper)
-        assert each.note == f"{own.lower:.0%} to {own.upper:.0%}" and each.is_shown
+    number = f"{value.value:.0%}"
+    assert (first.name, first.value, first.number) == ("Mutual information", 0.0, number)
+    behind = {SCORES[each.other].title: each.difference for each in best.others}
+    for each in others:  # on the same questions
+        of = behind[each.name]
+        ends = each.value, each.lower, each.upper
+        assert ends == (100 * of.value, 100 * of.lower, 100 * of.upper) and each.is_shown
     unknown = measure_run(found, 0)
     assert words.answer(unknown)[0].endswith("ahead; how much of that is chance is not known yet.")
     assert document.aurocs(unknown).alt.endswith("Chance: 50%.")  # no interval, nothing grey
@@ -203,7 +200,10 @@ def test_less_evidence_is_no_stronger_word(found):
     )
     use, _ = words.answer(blind := measure_run(alike(found, rng, 0.0), 200))
     assert use == "No doubt is shown to find the wrong answers."
-    assert dots(blind)[0] is None
+    assert dots(blind) == (None, [])
+    shown, own = document.aurocs(blind).data[0][0], lead(blind).widened
+    assert (shown.value, shown.lower, shown.upper) == (own.value, own.lower, own.upper)
+    assert shown.note == f"{own.lower:.0%} to {own.upper:.0%}"
     for lower, word in (
         (0.9, "very well"),
         (0.89, "well"),
@@ -292,7 +292,9 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better():
     assert dots(measured) == (SCORES[INFORMATION].title, rings)
     is_list = np.array([each.endswith("never taught") for each in results.sources])
     rest = auroc(results.doubts[INFORMATION][~is_list], results.correct[INFORMATION][~is_list])
-    assert words.never_taught(measured) == (f"Without 25 untaught lists: {rest:.0%}.")
+    assert words.never_taught(measured) == (
+        f"Without the 25 lists that it was never taught: {rest:.0%}."
+    )
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(results, 0))
     assert (unknown.score, unknown.is_largest) == (largest, True)
