@@ -13,7 +13,7 @@ from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradictions
 from core.ui.calibration.holdout import confirmation, holding_back, holdout_split, new_scores
 from core.ui.calibration.ledger import is_example
-from core.ui.calibration.result import groups, promise, reading_of
+from core.ui.calibration.result import groups, promise, reading_of, reading_of_example
 from core.ui.calibration.target import calibration_for, prices, target
 from core.ui.calibration.threshold import threshold
 from core.ui.folds import fold
@@ -31,6 +31,7 @@ def page() -> None:
     policy.reopen()
     aim, bring = st.columns([2, 3], gap="large")
     with aim:
+        st.header("1 Target", anchor=False)
         fields, costs = st.container(key="aims"), st.container()
         settings = st.expander("Method, score, rows held back")
     with bring:
@@ -48,7 +49,10 @@ def page() -> None:
     try:
         chosen = target(None if data is None else rows, fields, settings)
         if data is not None:
-            if not is_example(data):
+            if is_example(data):
+                with bring:
+                    reading_of_example(data)
+            else:
                 reading_of(data.reading, data.reading_of_others)
             result = calibration_for(rows, chosen)
     except CalibrationError as error:

@@ -253,7 +253,8 @@ def test_what_is_believed_is_drawn_and_said_while_its_policy_is_in_use(app):
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     """At half of δ it is the policy that decides unless somebody brings another."""
     data = study.read(EXAMPLE.read_bytes(), EXAMPLE.name)
-    policy = calibrate(data, Target(score=SCORE), looks=()).policy
+    calibration = calibrate(data, Target(score=SCORE), looks=())
+    policy = calibration.policy
     assert f"{policy.labels:,} questions" in OPENING[0]
     assert badges(app) == OPENING and policy.of_error in texts(app)
     price = f"Answers {policy.answered / policy.labels:.1%}"
@@ -265,7 +266,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     assert said(
         app,
         f"Not for “never seen”: {errors} of {(is_guess & answers).sum()} answered are wrong, "
-        f"{belief.errors} of them believed ({(is_guess & ~answers).sum()} withheld). Check these.",
+        f"{belief.errors} believed ({(is_guess & ~answers).sum()} withheld). Check these.",
     )
     assert (
         sum(each["believed"] for each in threshold(app)["bins"]) == belief.answered - belief.errors
@@ -277,14 +278,14 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         Headline.BELIEVE: f"{of(belief.errors, belief.answered)} (≤\N{NO-BREAK SPACE}2% promised)",
         Headline.PERHAPS: of(wrong, perhaps),
         Headline.ABSTAIN: of(errors, rest),
+        Headline.TOO_LITTLE: "none",
     }
     assert f"✓ Believe it {share(belief.answered, policy.labels)}" in texts(app)
-    limits = (
-        f"others below {policy.threshold:.3f}",
-        "Believe limit 0.07–0.21 (single answer: 50%)",
-    )
-    assert {*limits} <= {*texts(app)}  # a tenth of ln 2, and of ln 8
-    assert threshold(app)["belief"] == pytest.approx(0.2079, abs=1e-4)
+    rules = (f"others below {policy.threshold:.3f}", "doubt up to 10% of the largest possible")
+    assert {*rules} <= {*texts(app)}
+    first, *_ = words.by_headline(calibration, replace(belief, threshold=0.1))
+    assert first.rule == "doubt up to 0.07–0.10"  # a tenth of ln 2 is below that, of ln 8 is not
+    assert threshold(app)["belief"] == pytest.approx(0.2079, abs=1e-4)  # a tenth of ln 8
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)
     assert metrics(app) == {
@@ -1071,13 +1072,13 @@ def test_a_reload_finds_the_file_what_was_said_of_it_and_what_was_tried(app):
 def test_a_reload_keeps_the_policy_in_use_until_it_is_stopped(example):
     use(example)
     again = reloaded(example)
-    assert badges(again) == ["Policy in use", OVERALL, OF_EXAMPLE]
+    assert badges(again) == ["Policy in use", *OPENING[:3]]
     for name in ("inspection", "history"):  # a badge of the default would promise more
         page = session(name, policy=again.query_params["policy"])
         assert policy_badges(page) == ["≤ 10% wrong overall, 90% sure"]
     assert badges(session("inspection", policy=again.query_params["policy"]))[0] == "Policy in use"
     press(again, "stop_policy")
-    assert "policy" not in again.query_params and badges(reloaded(again)) == OPENING[1:]
+    assert "policy" not in again.query_params and badges(reloaded(again)) == OPENING
     page = session("calibration", policy="nobody-knows-it")
     assert said(page, "The policy that this address names is not saved here")
     assert badges(page) == [PROBLEM, *OPENING]
@@ -1105,7 +1106,7 @@ def test_what_cannot_be_read_now_is_found_when_it_can(example, monkeypatch):
         assert said(page, "The default policy decides: that of this address cannot be read. The da")
         assert said(page, "The file that this address names cannot be read. The database could")
         assert page.query_params == address and badges(page) == [PROBLEM] * 2
-    assert badges(settled(page.run())) == ["Policy in use", OVERALL, OF_EXAMPLE]
+    assert badges(settled(page.run())) == ["Policy in use", *OPENING[:3]]
 
 
 def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_they_can(
@@ -1191,14 +1192,14 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     assert "stop_policy" not in keys(example)
     use(example)
     policy = example.session_state["policy_in_use"]
-    assert badges(example) == ["Policy in use", OVERALL, OF_EXAMPLE]
+    assert badges(example) == ["Policy in use", *OPENING[:3]]
     assert f"{policy.in_short} {policy.caution}" in " ".join(texts(example))
     assert "use_policy" not in keys(example) and "to_inspection" in keys(example)
-    assert {*by_headline(example)} == {Headline.PERHAPS, Headline.ABSTAIN}  # it believes nothing
+    assert Headline.BELIEVE not in by_headline(example)
     move(example, 0.5)  # another threshold is another policy
     assert "to_inspection" not in keys(example)
     press(example, "stop_policy")
-    assert badges(example) == [OVERALL, OF_EXAMPLE, NO_GUARANTEE]
+    assert badges(example) == [*OPENING[:3], NO_GUARANTEE]
     set_target(example, confidence=0.8)  # too little for a promised word of Inspection
     assert said(example, UNPROMISED.label) and Headline.PERHAPS not in by_headline(example)
     set_target(example, confidence=0.9)
@@ -1209,7 +1210,9 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     assert said(example, "This policy uses the score “sampled_mass”, which is not computed here.")
     choose_scores(example, surer=["semantic_entropy"])
     example.selectbox(key="method").set_value("empirical").run()
-    assert badges(example) == [NO_GUARANTEE, OF_EXAMPLE] and "use_policy" not in keys(example)
+    assert badges(example) == [OPENING[0], NO_GUARANTEE, OF_EXAMPLE] and "use_policy" not in keys(
+        example
+    )
     assert said(example, "takes a large “semantic_entropy” as a sign of a sure answer")
 
 

@@ -81,7 +81,7 @@ class HeadlineShare(NamedTuple):
 
     stamp: Stamp
     number: int
-    share: str  # of all labelled answers
+    share: str  # of all labelled answers; "" of none
     counted: str  # how many, and the share of them that is wrong
     rule: str  # which get it
 
@@ -102,24 +102,28 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     believed, errors, shares = 0, 0, []
 
     def add(headline: Headline, number: int, wrong: int, rule: str, promised: str = "") -> None:
-        if number:  # nothing has no width
+        share, counted = "", "none"
+        if number:
             share = f" {number / policy.labels:.1%}"
             counted = f"{wrong:,}/{number:,} wrong, {wrong / number:.1%}{promised}"
-            shares.append(HeadlineShare(marks[headline], number, share, counted, rule))
+        shares.append(HeadlineShare(marks[headline], number, share, counted, rule))
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
         least, most = belief_limits(policy, belief)
         promised = f" (≤\N{NO-BREAK SPACE}{percent(belief.target_error)} promised)"
-        rule = f"{BELIEF} {least:.2f}–{most:.2f} (single answer: {1 - verdict.LEAST_KEPT:.0%})"
+        rule = f"doubt up to {verdict.MOST_TO_KEEP:.0%} of the largest possible"
+        if most == belief.threshold:  # which is below that, of some
+            rule = f"doubt up to {least:.2f}–{most:.2f}"
         add(Headline.BELIEVE, believed, errors, rule, promised)
     rule = f"others below {limit}"
     add(Headline.PERHAPS, policy.answered - believed, policy.errors - errors, rule)
     unseen, wrong = np.isnan(calibration.doubts), ~calibration.correct
     few, few_wrong = int(unseen.sum()), int((wrong & unseen).sum())
     rest = policy.labels - policy.answered - few
-    add(Headline.ABSTAIN, rest, int(wrong.sum()) - policy.errors - few_wrong, f"from {limit} on")
-    add(Headline.TOO_LITTLE, few, few_wrong, "at any limit")  # too little seen, or vetoed
+    errors = int(wrong.sum()) - policy.errors - few_wrong
+    add(Headline.ABSTAIN, rest, errors, f"from {limit} on")
+    add(Headline.TOO_LITTLE, few, few_wrong, "whatever the doubt")  # too little seen, or vetoed
     return shares
 
 
@@ -416,7 +420,7 @@ def proportion(every: ByGroup, errors_of_belief: Callable[[str], int] | None = N
     withheld = worst.queries - worst.answered
     others = f" ({withheld:,} withheld)" if withheld else ""
     number = errors_of_belief(worst.name) if errors_of_belief else 0
-    word = f", {number:,} of them believed" if number else ""
+    word = f", {number:,} believed" if number else ""
     return (
         f"Not for {_quote(worst)}: {worst.errors:,} of {worst.answered:,} answered are "
         f"wrong{word}{others}. Check these."

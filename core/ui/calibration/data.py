@@ -18,13 +18,7 @@ from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.headings import RULES
 from core.data.tabular.label_meanings import own_labels
-from core.data.tabular.labelled_rows import (
-    Columns,
-    LabelledRows,
-    ScoreColumn,
-    labelled_rows,
-    template,
-)
+from core.data.tabular.labelled_rows import Columns, LabelledRows, ScoreColumn, labelled_rows
 from core.data.tabular.mixed_rows import UnknownMixtureError
 from core.data.tabular.repeated_questions import repeats_unknown
 from core.data.tabular.suggestions import suggest
@@ -33,7 +27,6 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import BEST, REPEATED_QUESTIONS, independent_rows
 from core.studies.calibration.first_calibration import example
-from core.ui import downloads
 from core.ui.calibration import run, saved_file
 from core.ui.calibration.directions import directions
 from core.ui.calibration.grading import grade_here
@@ -70,7 +63,6 @@ BEFORE_DATA = (
     "Set the target before you load the data: one that was chosen after a look at the results has "
     "to be paid for."
 )
-YOURS = "Upload yours, then check it."
 MEANINGS = {
     "query": "Question",
     "answer": "Answer",
@@ -82,6 +74,7 @@ MEANINGS = {
 
 def labelled_data() -> LabelledRows | None:
     """Let the person bring labelled data; return it once it can be calibrated on."""
+    st.header("2 Upload yours", anchor=False)
     file = file_field(
         "Scores marked right or wrong, or questions with right answers",
         TYPES,
@@ -103,7 +96,6 @@ def labelled_data() -> LabelledRows | None:
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)
     if shows_example():
-        _read_example()
         return example()
     if upload is None:
         rows = run.rows_of_address()
@@ -155,21 +147,6 @@ def shows_example() -> bool:
     """Say whether the bundled example is shown: nobody has brought anything, not even in vain."""
     is_here = _UPLOAD in st.session_state or _PROBLEM in st.session_state
     return not (is_here or run.is_shown() or saved_file.names_file())
-
-
-def _read_example() -> None:
-    """Say that this is the example, and what was read."""
-    with st.container(horizontal=True, vertical_alignment="center", key="example"):
-        with st.container(gap="xxsmall"):
-            number = len(example().kept)
-            st.badge(f"Example: {number:,d} questions", icon=":material/dataset:", color="gray")
-            st.text(YOURS)
-        downloads.download(
-            "Template",
-            template,
-            "template.csv",
-            help="A small CSV whose columns are recognised automatically.",
-        )
 
 
 def _after_reload() -> None:

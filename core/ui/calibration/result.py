@@ -5,13 +5,15 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from core.abstention.policy import Policy
+from core.data.tabular.labelled_rows import LabelledRows, template
 from core.data.world.facts import Band
 from core.reports.calibration import words
 from core.reports.calibration.document import by_group
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.first_calibration import errors_of_belief, first_calibration
 from core.studies.calibration.result import CalibrationResult
-from core.ui import figures
+from core.studies.inspection.verdict import LEAST_KEPT
+from core.ui import downloads, figures
 from core.ui.calibration.ledger import is_example, limit_of_count
 from core.ui.glossary import TERMS
 from core.ui.policy_badge import belief_of
@@ -19,11 +21,11 @@ from core.ui.policy_badge import belief_of
 WHAT_WAS_READ = (
     "Check it before you look at the result. “What the columns mean” changes each part of it."
 )
-
-
+OF_EXAMPLE = "The bundled example. A file of yours takes its place."
 OWN_PROMISE = (
-    "Of a single answer, the limit is of how likely it says another, told others. The promise for "
-    "answers that are believed comes with the built-in policy, at half of δ. "
+    "The largest possible depends on how many answers there are. A single answer has to be given "
+    f"again in at least {LEAST_KEPT:.0%} of cases, told others. The promise for answers that are "
+    "believed comes with the built-in policy, at half of δ. "
     "Nothing sets it here: a policy of your own never says “Believe it”."
 )
 
@@ -36,8 +38,24 @@ def promise(result: CalibrationResult) -> None:
 def reading_of(sentences: Sequence[str], of_others: Sequence[str] = ()) -> None:
     """Say what a table was read as, a sentence a line."""
     with st.container(border=True, key="reading"):
-        st.text("This is what was read", help=WHAT_WAS_READ)
+        st.header("3 This is what was read", anchor=False, help=WHAT_WAS_READ)
         _lines(sentences, of_others)
+
+
+def reading_of_example(data: LabelledRows) -> None:
+    """Say that this is the example, and folded, what was read."""
+    st.header("3 This is what was read", anchor=False, help=OF_EXAMPLE)
+    with st.container(horizontal=True, vertical_alignment="center", key="example"):
+        number = len(data.kept)
+        st.badge(f"Example: {number:,d} questions", icon=":material/dataset:", color="gray")
+        downloads.download(
+            "Template",
+            template,
+            "template.csv",
+            help="A small CSV whose columns are recognised automatically.",
+        )
+    with st.expander("Columns and first rows"):
+        _lines(data.reading, data.reading_of_others)
 
 
 def _lines(sentences: Sequence[str], of_others: Sequence[str]) -> None:
@@ -54,25 +72,17 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
     """
     calibration = result.calibration
     policy = calibration.policy
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header("4 Threshold", anchor=False, width="content")
+        _badges(result)
     if policy is None:
-        st.badge("Cannot be promised", icon=":material/block:", color="red")
         if reason := words.why_not(calibration):
             st.text(reason)
         offers()
         return
-    caution = words.caution(result.groups)
-    with st.container(horizontal=True):
-        if policy.has_guarantee and caution:
-            st.badge("Promised overall, not in each group", icon=":material/rule:", color="orange")
-        elif policy.has_guarantee:
-            st.badge("Promised", icon=":material/verified:", color="green")
-        else:
-            st.badge("No promise", icon=":material/warning:", color="orange")
-        if is_example(calibration.data):
-            st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
     belief = belief_of(policy)
     _headlines(words.by_headline(calibration, belief))
-    if caution:
+    if words.caution(result.groups):
         is_first = belief is not None and result is first_calibration()
         with st.container(key="caution"):
             st.text(words.proportion(result.groups, errors_of_belief if is_first else None))
@@ -84,12 +94,27 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
         st.text(sentence)
 
 
+def _badges(result: CalibrationResult) -> None:
+    policy = result.calibration.policy
+    if policy is None:
+        st.badge("Cannot be promised", icon=":material/block:", color="red")
+        return
+    if policy.has_guarantee and words.caution(result.groups):
+        st.badge("Promised overall, not in each group", icon=":material/rule:", color="orange")
+    elif policy.has_guarantee:
+        st.badge("Promised", icon=":material/verified:", color="green")
+    else:
+        st.badge("No promise", icon=":material/warning:", color="orange")
+    if is_example(result.calibration.data):
+        st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
+
+
 def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
     """Draw which words the labelled answers get on Inspection, about as wide as they are many."""
     if not shares:
         return
     with st.container(key="headlines"):
-        least = sum(each.number for each in shares) / 5.5  # a label has to be read
+        least = sum(each.number for each in shares) / 4.8  # a label has to be read
         columns = st.columns([max(each.number, least) for each in shares], gap="xxsmall")
         for column, each in zip(columns, shares, strict=True):
             with column, st.container(key=f"stamp_{each.stamp.style}_here", gap="xxsmall"):
@@ -100,7 +125,7 @@ def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
 
 
 def grounds(calibration: Calibration, by_hand: Policy | None) -> None:
-    """Say what an outcome rests on, and a λ that was moved; of the example, also what was read."""
+    """Say what an outcome rests on, and a λ that was moved."""
     policy, rows = calibration.policy, calibration.data
     for sentence in filter(None, [*rows.decided, words.choice(calibration)]):
         st.text(sentence)
@@ -111,13 +136,11 @@ def grounds(calibration: Calibration, by_hand: Policy | None) -> None:
     more = [*filter(None, [*more, words.upper_limit(calibration)]), *words.looks(calibration)]
     if by_hand:
         more += [words.counts(by_hand), by_hand.sentence]
-    if not more and not is_example(rows):
+    if not more:
         return
     with st.expander("What this rests on", key="grounds"):
         for sentence in more:
             st.text(sentence)
-        if is_example(rows):
-            _lines(rows.reading, rows.reading_of_others)
 
 
 MOST_DRAWN = 12  # groups: the promise stands beside them, not below

@@ -258,6 +258,7 @@ def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) 
     reason = None if policy is None else words.no_use(policy)
     key = "moved" if by_hand else "offers"
     with st.container(horizontal=True, vertical_alignment="center", key=key):
+        st.header("5 Policy", anchor=False, width="content")
         if by_hand and policy:
             if not policy.has_guarantee:
                 st.badge("No promise", icon=":material/warning:", color="orange")

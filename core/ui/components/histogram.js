@@ -46,7 +46,7 @@ function histogram({ bins, low, high, places, certified, selected, words, belief
     plot.append(limit);
   }
   const falls = places.rows[0] > places.rows.at(-1); // larger scores are surer, and answered
-  const answered = element("div", { class: "answered" }); // as on the scale of doubt of an inspection
+  const answered = element("div", { class: "answered" });
   for (const each of [plot, answered]) each.classList.toggle("falls", falls);
   if (certified === null) origin.hidden = true;
   else origin.style.left = across(places.values[certified]);
