@@ -17,7 +17,7 @@ from pandas import factorize
 from pandas.util import hash_array
 from pyarrow import compute
 
-from core.data.tabular.columns import ColumnKind, column_of, objects
+from core.data.tabular.columns import ColumnKind, column_of, objects, replace
 from core.data.tabular.headings import NO_QUESTION
 from core.data.tabular.uploads import Upload
 
@@ -151,11 +151,9 @@ def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:
     """Return the number of every question, (n,); its last bit is 0, for a label."""
     whole = pa.array(texts, pa.large_string())
     plain = compute.utf8_normalize(compute.utf8_lower(whole), "NFKD")
-    part = "[^a-z0-9]+"  # RE2 takes milliseconds to read the classes of Unicode
-    if not compute.all(compute.string_is_ascii(plain)).as_py():
-        plain, part = compute.replace_substring_regex(plain, r"\p{M}+", ""), r"[^\p{L}\p{N}]+"
-    plain = compute.replace_substring_regex(plain, NO_QUESTION, "")
-    plain = compute.replace_substring_regex(plain, part, " ")
+    plain = replace(plain, r"[\pM]+", "")
+    plain = replace(plain, NO_QUESTION, "")
+    plain = replace(plain, r"[^\pL\pN]+", " ")
     plain = compute.utf8_trim_whitespace(plain)
     distinct = compute.if_else(compute.equal(plain, ""), whole, plain).dictionary_encode()
     numbers = [_number(text.encode()) for text in distinct.dictionary.to_pylist()]

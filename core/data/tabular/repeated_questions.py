@@ -18,6 +18,7 @@ from core.data.tabular.columns import (
     kinds,
     question_column,
     question_keys,
+    replace,
 )
 from core.data.tabular.fingerprints import DECIMALS
 from core.data.tabular.headings import OWN_ITEM, is_question_heading, names_an_item, plain_heading
@@ -30,14 +31,14 @@ _LAST: Final = "\U0010ffff"  # character
 _MOST_IDS = 5  # columns that are named
 #: What may count the trials of one question, as RE2 reads it: numbers, single letters, signs, and
 #: whatever stands in brackets.
-_COUNTER: Final = r"\[[^\]]{0,40}\]|\([^)]{0,40}\)|<[^>]{0,40}>|\pN+|[^\pL\pM\pN\s]"
-_LETTER: Final = r"(^|\s)\pL(\s\pL)*(\s|$)"
+_COUNTER: Final = r"\[[^\]]{0,40}\]|\([^)]{0,40}\)|<[^>]{0,40}>|[\pN]+|[^\pL\pM\pN\s]"
+_LETTER: Final = r"(^|\s)[\pL](\s[\pL])*(\s|$)"
 #: What may be a prompt in front of a question: all until a sign that ends a clause.
-_FRONT: Final = r"(?s)^.*([:!?,;]\s+|\pL{3}\.\s+|[。：？！，；])"  # not “Dr. ”
+_FRONT: Final = r"(?s)^.*([:!?,;]\s+|[\pL]{3}\.\s+|[。：？！，；])"  # not “Dr. ”
 #: What may be a prompt behind a question: all from the first sign that ends a sentence.
-_BEHIND: Final = r"(?s)([!?]|\pL{3}\.)\s.*$"
+_BEHIND: Final = r"(?s)([!?]|[\pL]{3}\.)\s.*$"
 #: What such prompts may end with: “Answer:”, behind the question.
-_CUE: Final = r"\s+\pL+\s*[:：]\s*$"
+_CUE: Final = r"\s+[\pL]+\s*[:：]\s*$"
 #: What says how often a row was asked, or how much it counts.
 _WEIGHTS: Final = re.compile(
     r"(sample|row|question|query|importance|survey|ask|asked|times|num|number of)? ?"
@@ -91,11 +92,7 @@ def why_open(upload: Upload, question: str) -> str:
     each = texts.take(pa.array(one_each))
     for clauses, rest, place in (
         ("last clauses", _without_fronts(each), "in front of"),
-        (
-            "first sentences",
-            question_keys(compute.replace_substring_regex(each, _BEHIND, "")),
-            "behind",
-        ),
+        ("first sentences", question_keys(replace(each, _BEHIND, "")), "behind"),
     ):
         if parted := _repeats(rest):
             return (
@@ -192,14 +189,14 @@ def names_a_weight(heading: str) -> bool:
 
 
 def _without_counters(keys: pa.Array) -> pa.Array:
-    bare = compute.replace_substring_regex(keys, _COUNTER, " ")
-    bare = compute.replace_substring_regex(bare, _LETTER, " ")
-    return compute.utf8_trim_whitespace(compute.replace_substring_regex(bare, r"\s+", " "))
+    bare = replace(keys, _COUNTER, " ")
+    bare = replace(bare, _LETTER, " ")
+    return compute.utf8_trim_whitespace(replace(bare, r"\s+", " "))
 
 
 def _without_fronts(texts: pa.Array) -> pa.Array:
-    last = compute.replace_substring_regex(texts, _CUE, "")
-    return question_keys(compute.replace_substring_regex(last, _FRONT, ""))
+    last = replace(texts, _CUE, "")
+    return question_keys(replace(last, _FRONT, ""))
 
 
 def _shortest(texts: list[str]) -> pa.Array:
