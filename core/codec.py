@@ -91,7 +91,7 @@ def limit_in_words(value: float, form: str, width: float = math.inf) -> str:
     which no confidence exceeds.
     """
     reach = min(width / 100 or math.inf, abs(1 - abs(value)) / 2 or math.inf)
-    texts = (f"{value:{form}}", *(f"{value:.{digits}g}" for digits in range(4, 18)))
+    texts = (f"{value:{each}}" for each in (form, *(f".{d}g" for d in range(4, 18))))
     return next(text for text in texts if abs(float(text) - value) <= reach)
 
 
