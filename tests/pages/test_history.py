@@ -96,7 +96,7 @@ def test_a_verdict_without_its_reason_says_where_it_is():
     assert (small["why"], large["why"]) == (NOT_SAVED, "")
     limit = small["limit"]
     assert 0 < small["part"] < limit < large["part"] < largest["part"] <= 1
-    assert [row["withheld"] for row in (small, large)] == [False, True]
+    assert [row["doubt"].split()[1] for row in (small, large)] == ["<", "≥"]
     assert large["part"] / limit == pytest.approx(2 / round(default_policy().threshold, 3))
 
 
@@ -104,7 +104,7 @@ def test_a_doubt_that_only_rounding_makes_as_large_as_the_limit_is_no_withheld_o
     came = "Perhaps (0.581 nats, λ = 0.581, default policy: ≤ 5% wrong; moved). Rome"
     results().save("inspection", "", "Rome?", "embedded", "{}", outcome=came)
     ((row,),) = listed(session("history"))
-    assert row["part"] == row["limit"] and not row["withheld"]
+    assert row["part"] == row["limit"] and row["doubt"] == "< 0.581"
 
 
 def test_a_doubt_that_is_not_on_the_scale_has_its_unit_and_its_limit():

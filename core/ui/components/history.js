@@ -33,8 +33,8 @@ function draw(root, { groups, words, now }, send, setState) {
         ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])));
   }
 
-  const scale = ({ part, limit, printed, believed, withheld, stamp }) => {
-    const dot = element("span", { class: withheld ? "above" : "" });
+  const scale = ({ part, limit, printed, believed, stamp }) => {
+    const dot = element("span", {});
     const track = element("div", { class: "beside-limit" }, dot);
     dot.style.left = `${100 * part}%`;
     track.style.setProperty("--limit", `${100 * limit}%`);

@@ -92,7 +92,6 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
         "limit": outcome.limit / most,
         "printed": (outcome.limit if belief is None else belief) / most,  # beside the doubt
         "believed": (outcome.belief_limit or 0.0) / most,
-        "withheld": is_withheld,  # a rounded doubt may look like λ
         "doubt": beside if _is_measured(outcome) else doubt_of(outcome),
         "numbers": doubt_of(outcome),
         "why": why or reason,

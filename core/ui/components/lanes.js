@@ -21,7 +21,7 @@ function draw(root, { lanes, times, words }, send) {
     const putIn = element("div", { class: "put-in" });
     const { shown, show } = answers(lane, words);
     const stamp = element("div", { class: `stamp ${lane.stamp.style}`, title: lane.stamp.when }, lane.stamp.label);
-    const dot = element("span", { class: lane.of_limit < 1 ? "" : "above" });
+    const dot = element("span", {});
     dot.style.left = `${Math.min(100, LIMIT * lane.of_limit)}%`;
     const doubt = element("div", { class: "measured beside-limit", role: "img", title: lane.doubt, "aria-label": lane.doubt }, dot);
     doubt.style.setProperty("--limit", `${LIMIT}%`);
