@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from itertools import groupby
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import FEWEST_SECONDS, SCORES, Score
 from core.uncertainty.validation import Floats
+
+Key = TypeVar("Key", str, tuple[str, str])
 
 NO_LOG: Final = -9999.0  # nats: a service's mark for no log-probability, as -inf
 FEWEST_PAIRS: Final = 100  # below, Algorithms 1 and 2 on sampled pairs are mostly chance
@@ -90,7 +93,8 @@ def score(
     largest counts.
     `second`, (k,): what the model answered to the question with that response in the prompt, once
     or often.
-    `second_log_probabilities`, (k,): log-probabilities of the second answers, one of each.
+    `second_log_probabilities`, (k,): log-probabilities of the second answers, one of each; likewise
+    the largest counts.
     `greedy`: the answer at temperature zero, which must be among the responses to have a
     probability.
     `similarity, threshold`: how two answers are compared; see `core.uncertainty.similarity`.
@@ -144,7 +148,10 @@ def _scores_of(
     if logs is not None and their_logs is not None and single:
         rows = zip(texts, seconds, logs, their_logs, strict=True)
         chains = [(a, b[0], float(p), float(q)) for a, b, p, q in rows if a and b[0]]
-        return _pairs(chains, zero, parameters)
+        pairs = _largest([c[:2] for c in chains], [q for *_, q in chains])
+        for _, after in groupby(sorted(pairs.items()), key=lambda pair: pair[0][0]):
+            _refuse_sum([q for _, q in after])
+        return _pairs([(a, b, p, pairs[a, b]) for a, b, p, _ in chains], zero, parameters)
     return _tallies(texts, logs, seconds, zero, parameters)
 
 
@@ -160,16 +167,26 @@ def _logs(texts: list[str], values: Sequence[float] | None, name: str) -> Floats
             "that this stands for none. Leave the answer out, or give no log-probabilities."
         )
     if name == "log_probabilities":
-        largest = dict(sorted(zip(texts, logs.tolist(), strict=True)))  # the last of a text counts
+        largest = _largest(texts, logs.tolist())
+        _refuse_sum([*largest.values()])
         logs = np.array([largest[text] for text in texts])
-        sums = log_sum_exp(np.array([*largest.values()]))
-        if sums > np.log1p(ROUNDING):
-            raise ValueError(
-                f"The probabilities of different answers add up to {np.exp(sums):.3g}, more than "
-                "1. Give the sum of each answer's token log-probabilities at temperature 1, not "
-                "their mean."
-            )
     return logs
+
+
+def _largest(keys: Sequence[Key], logs: Sequence[float]) -> dict[Key, float]:
+    """Return the largest of the numbers of each key."""
+    return dict(sorted(zip(keys, logs, strict=True)))  # the last of a key counts
+
+
+def _refuse_sum(logs: list[float]) -> None:
+    """Raise a `ValueError` where different answers have more than all probability."""
+    sums = log_sum_exp(np.array(logs))
+    if sums > np.log1p(ROUNDING):
+        raise ValueError(
+            f"The probabilities of different answers add up to {np.exp(sums):.3g}, more than 1. "
+            "Give the sum of each answer's token log-probabilities at temperature 1, not their "
+            "mean."
+        )
 
 
 def _seconds(second: Sequence[str | Sequence[str]] | None, length: int) -> list[list[str]] | None:

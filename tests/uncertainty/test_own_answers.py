@@ -104,6 +104,7 @@ def test_few_second_answers_say_so():
         ((["a", "b"], [-np.inf, -1]), "contains -inf: an answer that came"),
         ((["a", "b"], [-9999, -1]), "contains -9999: an answer that came"),
         ((["a", "b"], [-1, -1], ["b", "a"], [-1, -1e4]), "second_log_.* contains -10000"),
+        ((["a", "a"], [-1, -1], ["a", "b"], [-0.1, -0.2]), "add up to 1.72, more than 1"),
         ((["a"], [np.nan]), "log_probabilities"),
         ((["a"], [-1, -2]), "log_probabilities"),
         ((["a"], None, ["a", "b"]), "2 entries for 1"),
