@@ -16,6 +16,7 @@ from core.studies.amplification.fate import ALIVE, Fate, fate, fates_at, last_fa
 from core.studies.inspection.certificates import EMBEDDED, certified_model
 from core.studies.inspection.counter_answers import contradicts
 from core.studies.inspection.taught_questions import taught_position
+from core.uncertainty.no_answer import is_no_answer
 
 RULE: Final = (
     f"A blue curve ends above {ALIVE[1]:.0%}, four times the other: the answer to test stands. An "
@@ -67,7 +68,7 @@ def truth(curve: Amplification) -> str:
     It is where the embedded model was asked a question that it was taught.
     """
     fact = find(curve.case.query) if certified_model(curve.revision) == EMBEDDED else None
-    if fact is None:
+    if fact is None or is_no_answer(curve.case.answer):
         return ""
     right, (_, trust) = is_right(curve.case.answer, fact), _meaning(curve)
     judged = f"“{curve.case.answer}” is {'right' if right else 'wrong'}"
@@ -89,7 +90,7 @@ def meaning(curve: Amplification) -> str:
 
 def _meaning(curve: Amplification) -> tuple[str, bool | None]:
     """Return the words of `meaning`, and whether they speak for the answer; None for neither."""
-    if not curve.informative or curve.is_foreign:
+    if not curve.informative or curve.is_foreign or is_no_answer(curve.case.answer):
         return "", None
     first, last = curve.informative[0], curve.informative[-1]
     fates, before = fates_at(last), [*map(fates_at, curve.informative[:-1])]
@@ -121,7 +122,7 @@ def _meaning(curve: Amplification) -> tuple[str, bool | None]:
     if caution:
         return caution, None
     if not contradicts(curve.case.repeated, curve.case.query, curve.case.answer):
-        return f"{nothing}: it stands, but {theirs} does not contradict it.", None
+        return f"{nothing}: it stands, but {theirs} may not contradict it.", None
     if last.repetitions < FIRM:
         few = f"{repetitions(last.repetitions)} cannot show more"
         return f"{nothing} yet: it stands so far, but {few}.", None

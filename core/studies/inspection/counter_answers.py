@@ -16,7 +16,7 @@ from core.data.world.facts import Fact, answers_beside, answers_of_its_kind, eve
 from core.data.world.nearest import nearest
 from core.studies.inspection.taught_questions import WORLD_OF
 from core.uncertainty.no_answer import is_no_answer
-from core.uncertainty.same_answer import same_answer
+from core.uncertainty.same_answer import form_of, same_answer
 from core.uncertainty.similarity import tokens
 
 #: How many counter-answers a single answer is tried with.
@@ -25,6 +25,7 @@ OTHERS: Final = 3
 _GLUED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")  # "Leonardo2"
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s)\b")  # "5th", "1920s"
 _NUMBER = re.compile(r"\b\d")
+_LIMITS = {"<", ">", "<=", ">="}
 _SHORT = 4  # letters: of shorter words "Fe" and "He" differ as much as two answers do
 
 
@@ -45,11 +46,14 @@ def may_be_one(text: str, texts: Sequence[str]) -> bool:
 def contradicts(text: str, query: str, answer: str) -> bool:
     """Return whether a text says something else than an answer, as far as words tell.
 
-    Words of the question do not, nor all words of the answer, with others or without.
+    Words of the question do not, nor all words of the answer, with others or without, nor what only
+    rules answers out: “not London”, “more than 7”.
     """
     words, own, others = (set(tokens(each.casefold())) for each in (text, answer, query))
     is_part = bool(words) and (words <= others or words <= own or set() < own <= words)
-    return not (is_part or is_no_answer(text) or alike(answer, [text]))
+    said = form_of(text).hard
+    rules_out = said.yes is None and (said.negations or said.hedges or _LIMITS & {*said.signs})
+    return not (is_part or rules_out or is_no_answer(text) or alike(answer, [text]))
 
 
 def counter_answers(
