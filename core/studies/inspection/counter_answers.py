@@ -51,8 +51,9 @@ def contradicts(text: str, query: str, answer: str) -> bool:
     """
     words, own, others = (set(tokens(each.casefold())) for each in (text, answer, query))
     is_part = bool(words) and (words <= others or words <= own or set() < own <= words)
-    said = form_of(text).hard
-    rules_out = said.yes is None and (said.negations or said.hedges or _LIMITS & {*said.signs})
+    parts = form_of(text).hard
+    has_limits = parts.negations or parts.hedges or _LIMITS & {*parts.signs}
+    rules_out = has_limits and parts.yes is None
     return not (is_part or rules_out or is_no_answer(text) or alike(answer, [text]))
 
 
