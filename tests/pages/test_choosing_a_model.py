@@ -76,7 +76,7 @@ def test_stands_on_every_page_with_the_embedded_model_ready(page):
 
 def test_what_a_larger_model_answered_before_opens_from_every_page_and_the_picker_closes(page):
     answer = recorded_answers()[-1]
-    assert said(page, recording_title())
+    assert said(page, f"{recording_title()}: none “Believe it”, 132 “Perhaps” (7 wrong)")
     settled(page.selectbox(key="recorded_question").set_value(answer.question).run())
     assert said(page, f"{answer.sentence}. No model was asked now.")
     assert not page.session_state[model_picker.OPEN]

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from core.abstention.policy import NOT_VERIFIED
 from core.codec import count_of, list_of, no_more, percent
-from core.studies.evaluation.recorded_answers import source_of
+from core.studies.evaluation.recorded_answers import recorded_answers, source_of
 from core.studies.inspection.certificates import MODELS, certified_model, certifies, default_policy
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.quick_look import ANSWERS
@@ -425,6 +425,17 @@ def caveat(inspection: Inspection) -> str | None:
         what = "a doubt" if rule.score == SCORE else "an M.I."
         return f"“Believe it” takes {what} of at most {tenth}."
     return "To believe it, what it is told would have to change less of what it says."
+
+
+def trust_recorded() -> str:
+    """Return how many recorded answers are served with which word, and how many are wrong."""
+    counts = []
+    for stamp in _SERVED:
+        served = [each for each in recorded_answers() if each.outcome.startswith(stamp.words)]
+        wrong = sum(not each.right for each in served)
+        number = f"{len(served):,}" if served else "none"
+        counts.append(f"{number} “{stamp.words}”{f' ({wrong:,} wrong)' if served else ''}")
+    return ", ".join(counts)
 
 
 def check(inspection: Inspection) -> str | None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.data.world.normal_form import normal_form
-from core.reports.inspection.words import read_outcome
+from core.reports.inspection.words import read_outcome, trust_recorded
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.recorded_answers import (
     RecordedAnswer,
@@ -43,7 +43,7 @@ def choice() -> RecordedAnswer | None:
     answers = {answer.question: answer for answer in recorded_answers()}
     if not answers:
         return None
-    st.text(recording_title())
+    st.text(f"{recording_title()}: {trust_recorded()}")
     question = st.selectbox(
         "Recorded questions",
         list(answers),
