@@ -26,7 +26,7 @@ def page() -> None:
     """
     page_header(
         "What does repeating an answer do?",
-        "Told another answer, **what is known by heart stands, the half known gives way.**",
+        "**What is known by heart stands, the half known gives way.**",
         decides=False,
     )
     if result := saved_result.open_result("amplification"):

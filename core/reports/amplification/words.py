@@ -182,7 +182,7 @@ def percent(share: float) -> str:
 
 
 def course(curve: Amplification) -> str:
-    """Return what becomes of the answer, and its share of the two; "" where nothing is known."""
+    """Return what becomes of the answer, and of its share of the two; "" where nothing is known."""
     points = curve.informative
     if not points:
         return ""
@@ -191,10 +191,13 @@ def course(curve: Amplification) -> str:
     what = "gives way, comes back" if comes_back else _COURSES[end]
     if len(fates_at(points[-1])) > 1:
         what = "not sure"
-    share = _share(points[-1])
+    elif curve.is_foreign:
+        what = "shows little"
+    ends = points[:1] * (not points[0].repetitions) + points[-1:]
+    shares = " → ".join(dict.fromkeys(map(_share, ends)))
     for words, sign in _SIGNS.items():
-        share = share.replace(words, sign)
-    return f"{what}: {share} of the two"
+        shares = shares.replace(words, sign)
+    return f"{what}: {shares} of the two"
 
 
 def _share(point: Point) -> str:

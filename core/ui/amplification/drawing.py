@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.codec import isolate
 from core.reports.amplification import document
 from core.reports.amplification.words import (
     PROBABILITIES,
@@ -66,13 +67,13 @@ def list_curves(
         with st.container(key="curve_head"):
             for heading in HEADINGS:
                 st.caption(heading)
-            st.caption(f"after {max(one.points[-1].repetitions for one in amplifications):d} ×")
+            st.caption(f"0 → {max(one.points[-1].repetitions for one in amplifications):d} ×")
         for i, one in enumerate(amplifications):
             look = last_fate(one).name.lower()
             with st.container(key=f"curve_row_{i}_{look}"):
                 st.text(f"{i + 1}. {one.case.query}")
-                for cell in document.answers(one):
-                    st.text(", ".join(filter(None, cell)))
+                st.text(isolate(one.case.answer))
+                st.text(isolate(one.case.repeated))
                 st.text(course(one))
                 if not saved:
                     _change(i, one, case)

@@ -69,7 +69,10 @@ def _bands(
         "training showed the question**"
     )
     figures.show(document.bands(by_band), "bands")
-    st.text("Below, each thin line is one question.")
+    st.text(
+        "Below, each thin line is one question. The colours at the right edge, from the top: it "
+        "stands, both are alive, it gives way."
+    )
     columns = iter(st.columns(len(groups)))
     for name, several in by_band.items():
         with next(columns), st.container(border=True, height="stretch"):
