@@ -45,8 +45,6 @@ def heap():
     """
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def scored(rows, scores=1):
