@@ -155,7 +155,7 @@ def test_evaluation_finds_less_than_the_laboratory_by_lists_that_were_never_taug
     all_of_them, taught = auroc(doubts, right), auroc(doubts[is_taught], right[is_taught])
     assert all_of_them < taught - 0.05 and abs(taught - here) < 0.03
     assert ruled(found("related")).number == f"{all_of_them:.0%}"
-    assert f"Without them it is one: {here:.0%} and " in ruled(found("related")).takes
+    assert f"Without them it has one: {here:.0%} against " in ruled(found("related")).takes
     entropy = next(
         each for each in compare(measured, "mutual_information") if each.other == "semantic_entropy"
     )

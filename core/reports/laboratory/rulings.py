@@ -72,7 +72,7 @@ def _estimator(finding: Finding) -> Ruling:
         f"{k[first]:,} answers",
         f"bring the doubt within {cards.EXACT} nats of a known one, on average",
         takes,
-        f"A verdict takes the {LIKELIEST} likeliest: this is not exact. Near a limit, ask more.",
+        f"The doubt of the {LIKELIEST} likeliest, as usual, is not exact. Near a limit, ask more.",
     )
 
 
@@ -203,8 +203,8 @@ def _scores(finding: Finding) -> Ruling:
     here, entropy = (_with_lists()[symbol][0] for symbol in ("M.I.", "S.E."))
     meaning = f"of pairs have the wrong answer doubted more; by entropy, {entropy:.0%}"
     takes = (
-        "a sure lead also with lists never taught, as Evaluation asks. Without them it is "
-        f"{'none' if word is BROKEN else 'one'}: {value:.0%} and {other:.0%}"
+        "a sure lead also with lists never taught, as Evaluation asks. Without them it has "
+        f"{'none' if word is BROKEN else 'one'}: {value:.0%} against {other:.0%}"
     )
     consequence = (
         "Many right answers alone are no reason for doubt."
