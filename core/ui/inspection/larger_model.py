@@ -28,7 +28,7 @@ def offer(inspection: Inspection) -> None:
     of, same = (answer.provenance, normal_form(answer.question) == normal_form(inspection.query))
     words = "" if same else f", asked “{answer.question}”"
     with st.container(key="recorded", horizontal=True, vertical_alignment="center", gap="small"):
-        st.text(f"{of.title}, recorded{words}:", width="content")
+        st.text(f"Another model, {of.title}, recorded{words}:", width="content")
         with st.container(key=f"stamp_{stamp.style}_recorded", width="content"):
             st.text(stamp.label, width="content")
         st.text(display(outcome.answer), width="content")
