@@ -123,7 +123,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     rest = policy.labels - policy.answered - few
     errors = int(wrong.sum()) - policy.errors - few_wrong
     add(Headline.ABSTAIN, rest, errors, f"from {limit} on")
-    add(Headline.TOO_LITTLE, few, few_wrong, "whatever the doubt")  # too little seen, or vetoed
+    add(Headline.TOO_LITTLE, few, few_wrong, "doubt not known")  # too little seen, or vetoed
     return shares
 
 

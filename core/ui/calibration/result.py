@@ -54,7 +54,7 @@ def reading_of_example(data: LabelledRows) -> None:
             "template.csv",
             help="A small CSV whose columns are recognised automatically.",
         )
-    with st.expander("Columns and first rows"):
+    with st.expander("Columns and first rows", key="grounds_read"):
         _lines(data.reading, data.reading_of_others)
 
 
@@ -73,7 +73,7 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
     calibration = result.calibration
     policy = calibration.policy
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.header("4 Threshold", anchor=False, width="content")
+        st.header("4 Limit", anchor=False, width="content")
         _badges(result)
     if policy is None:
         if reason := words.why_not(calibration):
@@ -81,7 +81,10 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
         offers()
         return
     belief = belief_of(policy)
-    _headlines(words.by_headline(calibration, belief))
+    if shares := words.by_headline(calibration, belief):
+        _headlines(shares)
+    else:
+        st.text(words.counts(policy))
     if words.caution(result.groups):
         is_first = belief is not None and result is first_calibration()
         with st.container(key="caution"):
@@ -111,8 +114,6 @@ def _badges(result: CalibrationResult) -> None:
 
 def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
     """Draw which words the labelled answers get on Inspection, about as wide as they are many."""
-    if not shares:
-        return
     with st.container(key="headlines"):
         least = sum(each.number for each in shares) / 4.8  # a label has to be read
         columns = st.columns([max(each.number, least) for each in shares], gap="xxsmall")
@@ -129,10 +130,12 @@ def grounds(calibration: Calibration, by_hand: Policy | None) -> None:
     policy, rows = calibration.policy, calibration.data
     for sentence in filter(None, [*rows.decided, words.choice(calibration)]):
         st.text(sentence)
-    more = [policy.of_error, words.counts(policy), policy.payment.strip()] if policy else []
-    more += [words.believes(policy, belief_of(policy))] if policy else []
-    if policy and is_example(rows):
-        more.append(policy.agreement.strip())
+    more = []
+    if policy:
+        belief = belief_of(policy)
+        is_said = not words.by_headline(calibration, belief)  # of these, see `outcome`
+        more = [policy.of_error, "" if is_said else words.counts(policy), policy.payment.strip()]
+        more += [words.believes(policy, belief), policy.agreement.strip() * is_example(rows)]
     more = [*filter(None, [*more, words.upper_limit(calibration)]), *words.looks(calibration)]
     if by_hand:
         more += [words.counts(by_hand), by_hand.sentence]
