@@ -6,9 +6,11 @@ import os
 import re
 import threading
 import time
+from collections.abc import Mapping
 
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
+from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from app import app as served
@@ -41,6 +43,27 @@ FOLDS = (
 manifest_scanner.scan_component_manifests = functools.cache(
     manifest_scanner.scan_component_manifests
 )
+
+all_of = SessionState.filtered_state.fget
+
+
+class _State(Mapping):
+    """Where a widget looks its key up: Streamlit collects all that a session holds for that."""
+
+    def __init__(self, state):
+        self._state = state
+
+    def __getitem__(self, key):
+        return self._state[key]
+
+    def __iter__(self):
+        return iter(all_of(self._state))
+
+    def __len__(self):
+        return len(all_of(self._state))
+
+
+SessionState.filtered_state = property(_State)
 
 
 def _ended(runner, timeout):
