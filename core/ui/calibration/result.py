@@ -133,8 +133,8 @@ def grounds(calibration: Calibration, by_hand: Policy | None) -> None:
     more = []
     if policy:
         belief = belief_of(policy)
-        is_said = not words.by_headline(calibration, belief)  # of these, see `outcome`
-        more = [policy.of_error, "" if is_said else words.counts(policy), policy.payment.strip()]
+        counts = words.counts(policy) if words.by_headline(calibration, belief) else ""  # or above
+        more = [policy.of_error, counts, policy.payment.strip()]
         more += [words.believes(policy, belief), policy.agreement.strip() * is_example(rows)]
     more = [*filter(None, [*more, words.upper_limit(calibration)]), *words.looks(calibration)]
     if by_hand:
