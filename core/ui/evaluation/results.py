@@ -262,7 +262,7 @@ def _decisions(results: Results) -> None:
     outcome, *others = words.decisions(decided)
     with st.container(key="finding"):
         st.text(outcome)
-    for sentence in (*others, policy.sentence):
+    for sentence in others[:-1]:
         st.text(sentence)
     picture = None
     if decided.by_source:
@@ -271,6 +271,9 @@ def _decisions(results: Results) -> None:
         picture = by_group(parts, policy.target_error, words.other_label(results.match))
         figures.show(picture, "results_groups")
         st.text(picture.caption)
+    with st.container(key="finding_note"):
+        for sentence in (*others[-1:], policy.sentence):
+            st.text(sentence)
     downloads.menu(partial(_decision_files, decided, picture, words.beneath(results)))
 
 

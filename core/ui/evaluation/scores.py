@@ -182,8 +182,9 @@ def _comparisons(results: Results, measured: RunMeasures, pictures: dict[str, Pi
     st.caption(
         "Where two scores serve the same answers, their AUROCs are "
         "compared by DeLong’s test; else the same resamples of the questions are drawn for both. "
-        "The p-values allow for so many comparisons, and so do the leading score’s intervals; "
-        "choosing a score or measure after looking is not accounted for."
+        "The p-values allow for so many comparisons; of the lines, only the leading score’s do: of "
+        "others, a ring’s may end before 0. Choosing a score or measure after looking is not "
+        "accounted for."
     )
 
 
