@@ -321,13 +321,18 @@ def _question_ranks(distinct: pa.LargeStringArray) -> NDArray[np.int32]:
     return np.unique(least[codes], return_inverse=True)[1].astype(np.int32)
 
 
+# A soft hyphen, joiners of letters, selectors of their shape, letters that are blank.
+_UNSEEN = (
+    r"[\p{Cf}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{3164}\x{fe00}-\x{fe0f}"
+    r"\x{ffa0}\x{e0100}-\x{e01ef}]+"
+)
 # What capitals write otherwise, and marks that Arabic and Hebrew are mostly written without.
 _ONE_LETTER = {"ß": "ss", "ς": "σ", "ı": "i", "[\u0591-\u05bd\u05c1\u05c2\u0640\u064b-\u065f]": ""}
 
 
 def question_keys(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return texts without what makes no other question; one of marks alone stays as it is."""
-    seen = compute.replace_substring_regex(texts, r"\p{Cf}+", "")  # a soft hyphen
+    seen = compute.replace_substring_regex(texts, _UNSEEN, "")
     lower = compute.utf8_lower(compute.utf8_normalize(seen, "NFKC"))
     if not compute.all(compute.string_is_ascii(lower)).as_py():
         for letter, other in _ONE_LETTER.items():

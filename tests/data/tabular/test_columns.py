@@ -196,6 +196,7 @@ def test_questions_are_numbered_in_the_order_of_their_texts_and_spelling_makes_n
         (["Who mapped it? (attempt 2)", "Who mapped it? #3", "Who mapped it?\nRun 4"], 1),
         (["Who mapped it?", "Q: Who mapped it?\nA:", "[INST] Who mapped it? [/INST]"], 1),
         (["Who ma\u00adpped\u200b it?", "Who mapped it? Thanks!"], 1),
+        (["Who ma\u034fpped\ufe0f it\u3164?", "Who mapped it?"], 1),
         (["Wie heißt er?", "WIE HEISST ER?"], 1),
         (["Ποιος είναι ο Οδυσσέας;", "ΠΟΙΟΣ ΕΊΝΑΙ Ο ΟΔΥΣΣΈΑΣ;"], 1),
         (["Isparta nerede?", "ısparta nerede?", "ISPARTA NEREDE?"], 1),
