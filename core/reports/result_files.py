@@ -175,9 +175,9 @@ def _curves(content: list[Any]) -> OpenedResult:
         raise InvalidRequestError(
             f"This file holds {len(content):,} curves; at most {MOST_CURVES} are shown together."
         )
-    read = curves.all_from_json(_write(content))
+    read = [replace(one, from_file=True) for one in curves.all_from_json(_write(content))]
     first = read[0]
-    whole = [to_dict(one) | {MARK: True} for one in read]
+    whole = [to_dict(one) for one in read]
     outcome = f"{NOT_VERIFIED}: {verdict(first)}"
     return OpenedResult("amplification", first.case.query, first.model, outcome, encode(whole))
 

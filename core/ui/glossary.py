@@ -15,7 +15,7 @@ KEY: Final[dict[str, str]] = {
     f"what it is told stays below it; or more than {LARGEST_ERROR:.0%} may be wrong. The promise "
     "is of all that is served.",
     "≈ Perhaps, no promise": "The doubt is small, but nothing promises how many such answers are "
-    "wrong, as where the words were not taught.",
+    "wrong, as where the words were not taught, or nobody here checked the policy.",
     "? I don’t know": "The doubt is λ or more, or nothing near was taught. The answer is withheld.",
     "… Can’t tell yet": "Too little was seen, or the policy does not fit. The answer is withheld.",
 }

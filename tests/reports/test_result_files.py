@@ -52,6 +52,7 @@ def test_curves_and_policies_have_the_same_numbers_on_another_machine():
         found = open_result(content.encode())
         first, *_ = curves.all_from_json(again(found).payload)
         assert found.kind == "amplification" and first.points == CURVE.points
+        assert words.meaning(CURVE) and not words.meaning(first), "which nobody here checked"
         assert found.outcome == f"Not verified: {words.verdict(CURVE)}"
     policy = default_policy()
     found = open_result(to_json(policy).encode())

@@ -321,18 +321,17 @@ def _question_ranks(distinct: pa.LargeStringArray) -> NDArray[np.int32]:
     return np.unique(least[codes], return_inverse=True)[1].astype(np.int32)
 
 
-# A soft hyphen, joiners of letters, selectors of their shape, letters that are blank.
-_UNSEEN = (
-    r"[\p{Cf}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{3164}\x{fe00}-\x{fe0f}"
-    r"\x{ffa0}\x{e0100}-\x{e01ef}]+"
+# What capitals write otherwise; marks that Arabic and Hebrew mostly lack; what nobody sees.
+_NO_LETTER = (
+    "[\u0591-\u05bd\u05c1\u05c2\u0640\u064b-\u065f"
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f]"
 )
-# What capitals write otherwise, and marks that Arabic and Hebrew are mostly written without.
-_ONE_LETTER = {"ß": "ss", "ς": "σ", "ı": "i", "[\u0591-\u05bd\u05c1\u05c2\u0640\u064b-\u065f]": ""}
+_ONE_LETTER = {"ß": "ss", "ς": "σ", "ı": "i", _NO_LETTER: ""}
 
 
 def question_keys(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return texts without what makes no other question; one of marks alone stays as it is."""
-    seen = compute.replace_substring_regex(texts, _UNSEEN, "")
+    seen = compute.replace_substring_regex(texts, r"\p{Cf}+", "")  # a soft hyphen
     lower = compute.utf8_lower(compute.utf8_normalize(seen, "NFKC"))
     if not compute.all(compute.string_is_ascii(lower)).as_py():
         for letter, other in _ONE_LETTER.items():

@@ -84,13 +84,14 @@ def in_words(curve: Amplification) -> list[str]:
 
 
 def meaning(curve: Amplification) -> str:
-    """Return what that says about the model; "" where the curve is too uncertain to say it."""
+    """Return what that says about the model; "" where the curve is too uncertain, or unchecked."""
     return _meaning(curve)[0]
 
 
 def _meaning(curve: Amplification) -> tuple[str, bool | None]:
     """Return the words of `meaning`, and whether they speak for the answer; None for neither."""
-    if not curve.informative or curve.is_foreign or is_no_answer(curve.case.answer):
+    says_nothing = not curve.informative or curve.is_foreign or curve.from_file
+    if says_nothing or is_no_answer(curve.case.answer):
         return "", None
     first, last = curve.informative[0], curve.informative[-1]
     fates, before = fates_at(last), [*map(fates_at, curve.informative[:-1])]

@@ -150,6 +150,7 @@ class Amplification:
     # The question as it stood in the prompts, where the model reads it otherwise than it was typed.
     read_as: str | None = None
     notes: tuple[str, ...] = ()  # what has to be known of the model's answers, in sentences
+    from_file: bool = False  # whether a file says so, which nobody here checked
 
     @property
     def has_likelihoods(self) -> bool:

@@ -50,6 +50,7 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
             {name: None if value == -math.inf else value for name, value in asdict(p).items()}
             for p in amplification.points
         ],
+        **({"from_file": True} if amplification.from_file else {}),
     }
 
 
@@ -85,6 +86,7 @@ def _from_dict(one: dict[str, Any]) -> Amplification:
         source=source,
         read_as=None if read_as is None else text_of(read_as),
         notes=tuple(map(text_of, one.get("notes", ()))),
+        from_file=one.get("from_file") is True,
     )
 
 
