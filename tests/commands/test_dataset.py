@@ -6,9 +6,7 @@ from functools import partial
 
 import pytest
 
-from core.data.datasets import tables
 from core.data.datasets.questions import read_questions
-from core.data.tabular.uploads import parse
 from core.data.world.facts import facts, untaught_lists
 from core.data.world.grading import find
 from tests import command_line
@@ -101,8 +99,7 @@ def test_ambigqa(tmp_path, out):
     assert [q.source for q in read_questions(out)] == ["ambigqa single"]
 
 
-def test_any_file(tmp_path, out, monkeypatch):
-    monkeypatch.setattr(tables, "parse_isolated", parse)
+def test_any_file(tmp_path, out):
     path = tmp_path / "q.csv"
     with path.open("w", newline="") as file:
         csv.writer(file, delimiter=";").writerows([["question", "answers"], ["Q?", "A|B"]])
