@@ -138,9 +138,9 @@ def test_eight_threads_get_what_one_would(model):
 
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(ask, range(16)))
+    alone = [model.sample(told, 1, temperature=0) for told in TOLD]
     for i, (greedy, drawn) in enumerate(together):
-        alone = model.sample(TOLD[i % len(TOLD)], 1, temperature=0)
-        assert [r.text for r in greedy] == [r.text for r in alone]
+        assert [r.text for r in greedy] == [r.text for r in alone[i % len(TOLD)]]
         assert len(drawn) == 4
         if model.capabilities.local:
             assert drawn == model.sample(PROMPT, 4, temperature=1.0, seed=1, first=4 * i)
