@@ -29,7 +29,8 @@ PIP_INSTALL_LARGE := $(PIP_INSTALL) --no-compile
 # Each worker has a server and a browser of its own, and waits for them now and then: so there is one
 # more than cores. Who has done its share takes over of another's.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
-PYTEST = $(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/local --ignore tests/cluster
+TESTS = --ignore tests/local --ignore tests/cluster
+PYTEST = $(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal $(TESTS)
 # The benchmarks that measure ratios, and the environment of each: where another is named, it has what
 # the benchmark compares with. The other benchmarks are run by themselves.
 RATIOS := inspection amplification estimators evaluation scheduler click_to_verdict calibration cluster \
@@ -56,8 +57,12 @@ test: browser $(SMOLLM2) $(TEST_READY) ## run the linters and the tests, those i
 	@$(MAKE) --no-print-directory --jobs 2 lint tests  # neither fills all cores
 
 tests: MARKED := -m "not slow"
-tests: $(TEST_READY)
+tests: $(TEST_READY) | .pytest_cache
 	$(PYTEST) $(MARKED)
+
+# In a new checkout each worker would rewrite the assertions of all tests: once is enough.
+.pytest_cache: | $(TEST_READY)
+	@$(VENV)/bin/python -m pytest $(TESTS) --collect-only -qq >/dev/null || true
 
 test-fast: $(TEST_READY) ## run the tests below the pages, in about two minutes
 	$(PYTEST) --ignore tests/browser --ignore tests/pages --ignore tests/wire -m "not slow" \
