@@ -156,7 +156,7 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
     whose = [f"“{one_line(source)}”" for source in results.only] or [one_line(file)]
     does = (
         f"Of a wrong and a right answer, the wrong one is doubted more in {auroc.value:.0%} of "
-        f"pairs ({ends}chance: 50%). On {size(results)} of {list_of(whose)}, "
+        f"pairs ({ends}chance: 50%). On {list_of(whose)} ({size(results)}), "
         f"{int((~correct).sum()):,} answers are wrong."
     )
     if not measured.number:

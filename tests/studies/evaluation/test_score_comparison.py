@@ -79,8 +79,8 @@ def test_other_measures_and_repeated_questions_are_compared_by_the_bootstrap(fou
     twice = read_results(found.run)
     twice.queries[1] = twice.queries[0]
     number = len(twice)
-    rows = f"{number} rows that ask {number - 1} questions of "
-    assert f"On {rows}" in words.answer(measure_run(twice, 50))[1]
+    rows = f"({number} rows that ask {number - 1} questions), "
+    assert rows in words.answer(measure_run(twice, 50))[1]
     assert {each.test for each in compare(measure_run(twice, 50), INFORMATION)} == {
         "paired bootstrap"
     }
@@ -124,8 +124,9 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
     assert words.answer(made) == [
         "Mutual information finds wrong answers very well; every other is shown to be worse.",
         f"Of a wrong and a right answer, the wrong one is doubted more in {value.value:.0%} of "
-        f"pairs ({value.lower:.0%} to {value.upper:.0%}; chance: 50%). On {len(found)} questions "
-        f"of {found.run.manifest['questions']['name']}, {wrong} answers are wrong.",
+        f"pairs ({value.lower:.0%} to {value.upper:.0%}; chance: 50%). On "
+        f"{found.run.manifest['questions']['name']} ({len(found)} questions), {wrong} answers are "
+        "wrong.",
     ]
     marks = "Chance: 50%. Points behind mutual information. Lines: joint 95% intervals."
     assert document.aurocs(made).alt.endswith(marks)
@@ -271,7 +272,7 @@ def test_which_doubt_to_use_is_said_of_the_sources_that_count():
     }
     for whose, sources in of.items():
         rows = read_results(run, match="f1", sources=sources)
-        assert words.answer(measure_run(rows, 0))[1].count(f" of {whose}, ") == 1
+        assert words.answer(measure_run(rows, 0))[1].count(f" On {whose} (") == 1
 
 
 def test_what_decides_is_used_until_another_is_shown_to_be_better():
@@ -286,8 +287,10 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better():
     assert WEIGHTED not in (largest, *rest, *of.rivals)
     use, why, fitted = words.answer(measured)
     assert re.fullmatch("Mutual .+ wrong answers .+; no other is shown to be better.", use)
-    assert f"({of.widened.lower:.0%} to {of.widened.upper:.0%}; chance: 50%). On 300" in why
-    assert re.search(r"embedded world, \d+ answers are wrong\. \w.+ be ahead by chance\.$", why)
+    assert f"({of.widened.lower:.0%} to {of.widened.upper:.0%}; chance: 50%). On embedded" in why
+    assert re.search(
+        r"world \(300 questions\), \d+ answers are wrong\. \w.+ be ahead by chance\.$", why
+    )
     rings = [SCORES[name].title for name in ranking(measured) if name in of.rivals]
     assert dots(measured) == (SCORES[INFORMATION].title, rings)
     is_list = np.array([each.endswith("never taught") for each in results.sources])
