@@ -107,11 +107,13 @@ class Verdict:
 def rule_of(policy: Policy, origin: str = "") -> DecisionRule:
     """Return how a policy decides here; a promise of other errors than of answers is none.
 
+    Nor is one of answers that stand where another score than M.I. decides: only M.I. says which do.
+
     Nothing decides where less was seen than any calibration here takes: its pipeline differs.
     """
     least_mass = max(usual_least_mass(), policy.pipeline.least_mass if policy.pipeline else 0.0)
     promises = policy.method == "ltt" and (policy.confidence or 0) >= LEAST_CONFIDENCE
-    belief = policy.belief if promises else None
+    belief = policy.belief if promises and policy.score == SCORE else None
     return DecisionRule(
         policy.threshold,
         least_mass,

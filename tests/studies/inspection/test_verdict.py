@@ -215,6 +215,7 @@ def test_a_policy_that_promises_nothing_of_the_answered_is_no_reason_to_believe(
     policy = replace(default_policy(), method=method, confidence=confidence, belief=None)
     assert rule_of(policy).error is None
     assert rule_of(replace(default_policy(), confidence=0.6)).error is None
+    assert rule_of(replace(default_policy(), score="semantic_entropy")).belief is None
     rule, policy = rule_of(default_policy()), default_policy()
     assert rule.error == policy.target_error and rule.perhaps is not None
     (number, wrong), stand = rule.perhaps, policy.belief
