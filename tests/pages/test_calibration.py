@@ -1196,6 +1196,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     assert f"{policy.in_short} {policy.caution}" in " ".join(texts(example))
     assert "use_policy" not in keys(example) and "to_inspection" in keys(example)
     assert Headline.BELIEVE not in by_headline(example)
+    assert f"doubt below {policy.threshold:.3f}" in texts(example)
     move(example, 0.5)  # another threshold is another policy
     assert "to_inspection" not in keys(example)
     press(example, "stop_policy")

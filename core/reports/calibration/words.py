@@ -116,7 +116,7 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
         if most == belief.threshold:  # which is below that, of some
             rule = f"doubt up to {least:.2f}–{most:.2f}"
         add(Headline.BELIEVE, believed, errors, rule, promised)
-    rule = f"others below {limit}"
+    rule = f"{'doubt' if belief is None else 'others'} below {limit}"
     add(Headline.PERHAPS, policy.answered - believed, policy.errors - errors, rule)
     unseen, wrong = np.isnan(calibration.doubts), ~calibration.correct
     few, few_wrong = int(unseen.sum()), int((wrong & unseen).sum())

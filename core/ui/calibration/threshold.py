@@ -277,7 +277,7 @@ def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) 
             policy is not None
             and reason is None
             and st.button(
-                "Use your threshold" if by_hand else "Use this policy",
+                "Use your limit" if by_hand else "Use this policy",
                 key="use_policy",
                 type="primary" if policy.has_guarantee and not policy.caution else "secondary",
                 icon=":material/policy:",
