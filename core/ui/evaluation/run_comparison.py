@@ -90,18 +90,19 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
         "shared_questions", results, partial(shared_questions, results, there), version
     )
     outcome = st.container()
-    st.text(words.overlap(both))
-    st.text(
-        f"What differs: {list_of(different, most=MOST_NAMED)}."
-        if different
-        else "Both runs have the same model, settings and questions."
-    )
+    with st.container(key="finding_note"):
+        st.text(words.overlap(both))
+        st.text(
+            f"What differs: {list_of(different, most=MOST_NAMED)}."
+            if different
+            else "Both runs have the same model, settings and questions."
+        )
     if not len(both):
         st.text("Nothing is left to compare.")
         return
     note_view(there, name="results_view_there")
     if len(both) < FEW:
-        st.text("These are too few to compare the scores.")
+        outcome.text("Too few questions are in both to compare the scores.")
     sides = () if len(both) < FEW else _scores(both)
     if sides:
         with outcome, st.container(key="finding"):

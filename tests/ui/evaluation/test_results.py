@@ -208,7 +208,7 @@ def test_the_two_runs_that_share_most_are_offered_where_this_one_shares_little(r
     evaluate(surveyed(questions(3)), task(World()), tmp_path / "few")
     app = opened(tmp_path / "few", {name: runs / name for name in ("one", "other")}, tab=BESIDE)
     assert said(app, "shares at most 3 questions with another. one and other share 60 questions,")
-    assert said(app, "These are too few to compare the scores.")
+    assert said(app, "Too few questions are in both to compare the scores.")
     assert not {"results_sides", "results_sides_intervals"} & {*keys(app)}
     press(app, "results_most_alike")
     assert app.query_params["run"] == "one"  # which the page shows from then on
