@@ -51,9 +51,9 @@ def test_of_a_calibration_follows_lambda(downloaded):
 
 
 def test_of_an_evaluation_follows_the_run(downloaded):
-    app = session("evaluation", run="smollm2_real_questions")
+    app = session("evaluation", run="qwen_popular_questions")
     found = read_document(downloaded(app, "evaluation_report.html"))
-    run = Run(folders()["smollm2_real_questions"])
+    run = Run(folders()["qwen_popular_questions"])
     asked = run.manifest["questions"]
     assert found.texts[2] == f"{run.pipeline.model} on {asked['name']}"
     assert asked["sha256"] in found.settings["Questions"]
