@@ -81,7 +81,9 @@ really = model_opening.open_model
 def gated(name, key=None):
     with socket.create_connection(("127.0.0.1", {port})) as gate:
         gate.recv(1)
-    return really(name, key)
+    model = really("embedded")  # which answers in no time
+    model.name = name
+    return model
 model_opening.open_model = gated
 app = st.App(serving.SCRIPT, middleware=serving.MIDDLEWARE, lifespan=serving.lifespan)
 """
