@@ -130,8 +130,8 @@ def provider():
 
 
 @pytest.fixture
-def signed_in(tmp_path, chromium, provider):
-    """Return a function that opens a page in a new browser, as somebody or nobody."""
+def signed_in(tmp_path, chromium, tabs, provider):
+    """Return a function that signs somebody in, each time in a browser that nobody has used."""
     port = free_port()
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(
@@ -145,12 +145,15 @@ def signed_in(tmp_path, chromium, provider):
         port=port,
         BELIEVE_DATABASE_URL=f"sqlite:///{tmp_path / 'believe.db'}",
     )
-    contexts = []
+    pages = []
 
     def come(name, path):
-        contexts.append(context := chromium.new_context(reduced_motion="reduce"))
-        context.set_default_timeout(60_000)
-        page = context.new_page()
+        if pages:
+            page = chromium.new_context(reduced_motion="reduce").new_page()
+            page.set_default_timeout(60_000)
+        else:  # it has compiled the app's scripts
+            page = tabs.take()
+        pages.append(page)
         claims = {"email": f"{name}@x.example"}
         page.request.put(f"{provider}/users/{name}", data=claims)
         page.goto(f"{address}/history")
@@ -158,14 +161,15 @@ def signed_in(tmp_path, chromium, provider):
         page.get_by_placeholder("sub").fill(name)
         page.get_by_role("button", name="Authorize").click()
         page.wait_for_url(f"{address}/**")
-        at_rest(page)
         page.goto(f"{address}{path}")
         at_rest(page)
         return page
 
     yield come
-    for context in contexts:
-        context.close()
+    first, *others = pages
+    tabs.give_back(first)
+    for page in others:
+        page.context.close()
     stop_server(process)
 
 
