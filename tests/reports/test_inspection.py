@@ -264,6 +264,7 @@ def test_the_scale_of_a_policy_that_nobody_checked_is_marked_as_a_file(embedded)
             assert from_file == all("Perhaps, no promise" in each for each in words)
             assert from_file == (caveat(one) == "Not verified, so “Perhaps”.")
             assert from_file == ("no promise" in outcome(one))
+            assert from_file == one.origin.startswith("Not verified: ")
         assert picture.figure(LIGHT, "x" * 101).to_dict()["title"] == {
             "text": title,
             "subtitle": f"{'x' * 99}…",

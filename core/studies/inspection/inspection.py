@@ -15,7 +15,14 @@ from typing import Any, Final
 import numpy as np
 
 from core import prompts
-from core.abstention.policy import UNKNOWN_ORIGIN, Pipeline, Policy, PolicyError, check_pipeline
+from core.abstention.policy import (
+    NOT_VERIFIED,
+    UNKNOWN_ORIGIN,
+    Pipeline,
+    Policy,
+    PolicyError,
+    check_pipeline,
+)
 from core.codec import finite, one_line
 from core.language_models import meaning
 from core.language_models.language_model import LanguageModel
@@ -247,8 +254,13 @@ class Inspection:
     @property
     def origin(self) -> str:
         """What decides, what it promises, and whether of such a question; "" where nothing does."""
-        origin = self.verdict.rule.origin if self.verdict.rule else ""
-        return origin if self.in_taught_words or not origin else f"{NOT_OF_THESE_WORDS} {origin}"
+        rule = self.verdict.rule
+        origin = rule.origin if rule else ""
+        if origin and not self.in_taught_words:
+            return f"{NOT_OF_THESE_WORDS} {origin}"
+        promises = rule is not None and rule.error is not None
+        unmarked = self.from_file and promises and not origin.startswith(NOT_VERIFIED)
+        return f"{NOT_VERIFIED}: {origin}" if unmarked else origin
 
     @property
     def stands(self) -> bool:
