@@ -20,7 +20,6 @@ from tests.browser.server import (
     inspected,
     question_of,
     screens,
-    shoot,
     too_wide,
 )
 from tests.csv_files import records_in
@@ -100,12 +99,11 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     page = open_page(link(address, tab=OWN), height=1180)
     shows(page, FIRST)
     opened(page, words.PROBABILITIES)
-    for name in screens(page):
+    for _ in screens(page):
         drawn(page, CURVES)
         assert {"0", "1", "3", "10", "30", "100"} <= {*ticks(page, CURVES)}
         drawn(page, PROBABILITIES)
         assert too_wide(page) <= 0
-        shoot(page, f"amplification-{name}")
     page.set_viewport_size({"width": 1280, "height": 1180})
 
     page.get_by_role("button", name="Keep this curve").click()  # nothing stays by itself

@@ -9,7 +9,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.abstention.policy_files import from_json
 from core.studies.calibration.calibration import BEST
-from core.studies.inspection.certificates import default_policy, usual_least_mass
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
@@ -20,7 +20,6 @@ from tests.browser.server import (
     go_to,
     question_of,
     screens,
-    shoot,
     too_wide,
 )
 from tests.csv_files import csv_file, records_in
@@ -185,6 +184,19 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     expect(in_use).to_have_count(0)
 
 
+def fits(page):
+    opened(page, "Behind it")
+    for _ in screens(page):
+        page.get_by_role("tab", name=TABS[0]).click()
+        for chart in ("Answering every", "Histogram of", "Precision by recall"):
+            drawn(page, chart)
+        assert too_wide(page) <= 0
+        for tab in TABS[1:]:
+            page.get_by_role("tab", name=tab).click()
+            at_rest(page)
+            assert too_wide(page) <= 0
+
+
 def test_moving_the_threshold_asks_the_server_once_it_rests(address, open_page):
     page = open_page("about:blank")
     runs, sent = [], []  # how each run ended, which says what it was; and what asked for one
@@ -230,6 +242,8 @@ def test_moving_the_threshold_asks_the_server_once_it_rests(address, open_page):
     at_rest(page)
     assert runs == ["FINISHED_FRAGMENT_RUN_SUCCESSFULLY"] * 2 and len(sent) == 2
     expect(number(page, "answers")).to_have_text(certified)
+    page.set_viewport_size({"width": 1280, "height": 1500})
+    fits(page)
 
 
 def test_predictions_are_labelled_by_keyboard(address, open_page):
@@ -289,53 +303,6 @@ def test_from_the_histogram_to_a_row_to_its_inspection_and_back_after_a_reload(a
     behind.locator(".dvn-scroller").click(position={"x": 20, "y": 55})
     page.get_by_role("button", name="Inspect this question").click()
     expect(page.get_by_label("Question", exact=True)).to_have_value(rows[0]["question"])
-
-
-def fits(page):
-    opened(page, "Behind it")
-    for name in screens(page):
-        page.get_by_role("tab", name=TABS[0]).click()
-        for chart in ("Answering every", "Histogram of", "Precision by recall"):
-            drawn(page, chart)
-        assert too_wide(page) <= 0
-        page.mouse.move(0, 0)
-        shoot(page, f"calibration-{name}")
-        for tab in TABS[1:]:
-            page.get_by_role("tab", name=tab).click()
-            at_rest(page)
-            assert too_wide(page) <= 0
-
-
-def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, open_page):
-    page = open_page(f"{address}/calibration", height=1500)
-    at_rest(page)
-    assert too_wide(page) <= 0
-    with_the_example(page)
-    fits(page)
-    page.set_viewport_size({"width": 1280, "height": 1000})
-    section = opened(page, "New questions: are they like these?")
-    at_rest(page)
-    names = ("name", "mutual_information", "pipeline")
-    pipeline = to_text(default_policy().pipeline)
-    content = csv_file(names, ((FORMULA, row % 3, pipeline) for row in range(90)))
-    section.locator("input[type=file]").set_input_files(
-        {"name": "new.csv", "mimeType": "text/csv", "buffer": content}
-    )
-    expect(section).to_contain_text("they differ in the distribution of the scores")
-    expect(section).to_contain_text("30 of 90 rows are answered.")
-    at_rest(page)
-    decisions = records_in(downloaded(page, "Decisions (CSV)", section))
-    assert [row["decision"] for row in decisions[:3]] == ["answer", "abstain", "abstain"]
-    assert {row["name"] for row in decisions} == {f"'{FORMULA}"}
-
-    error = page.get_by_role("spinbutton", name="At most wrong, %")
-    error.fill("10")
-    error.press("Enter")
-    page.wait_for_url(re.compile(r"wrong=10"))
-    expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
-    page.reload()
-    with_the_example(page)
-    expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
 
 
 def test_hostile_text_stays_text(address, open_page):
