@@ -335,6 +335,7 @@ def test_what_another_persons_policy_decided_is_not_verified(downloaded):
     foreign = there.save("inspection", "", QUERY, "embedded", results().open(own.id).payload)
     page = session("inspection", saved=foreign)
     assert badges(page) == ["Saved result", "Not verified"] and said(page, ANOTHERS_POLICY)
+    assert said(page, "Not verified, so “Perhaps”.")
     assert ANOTHERS_POLICY in read_document(downloaded(page, "inspection_report.html")).texts
     page = session("inspection", saved=own.id, beside=foreign)
     assert said(page, f"On the right: {ANOTHERS_POLICY}")

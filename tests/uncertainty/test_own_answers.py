@@ -62,6 +62,9 @@ def test_pairs_with_their_log_probabilities_take_a_hundred(pairs):
     texts = [[fruits[i] for i in each] for each in (first, second)]
     result = score(texts[0], np.log([0.25] * pairs), texts[1], logs, greedy="Lemon")
     information = result.scores["mutual_information"]
+    less = logs - (np.arange(pairs) == 0)  # of one pair, another time
+    again = score(texts[0], np.log([0.25] * pairs), texts[1], less, greedy="Lemon")
+    assert again == result, "the largest of a pair counts"
     assert (information.value is not None) == (pairs >= FEWEST_PAIRS)
     assert result.scores["greedy_probability"].value == pytest.approx(0.25)
     if information.value is not None:
