@@ -23,7 +23,7 @@ from tests.browser.server import CHROMIUM_FLAGS, at_rest, start_server, stop_ser
 
 QUESTIONS = 20
 VERDICT = Ratio("From Enter to a painted verdict in Chromium", unit="ms")
-TIMES = Ratio("The same / a page that only repeats what is typed")
+TIMES = Ratio("From Enter to a painted verdict / on a page that only repeats the question")
 STEP = Ratio("A step of Home's control, until it is painted", unit="ms")
 THRESHOLD = Ratio("A step of Calibration's threshold, until it is painted", unit="ms")
 RATIOS = (VERDICT, TIMES, STEP, THRESHOLD)
