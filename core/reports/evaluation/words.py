@@ -261,7 +261,8 @@ def never_taught(measured: RunMeasures) -> str:
     rest = auroc(results.doubts[of.score][~is_list], results.correct[of.score][~is_list])
     if math.isnan(rest):
         return ""
-    return f"Without the {int(is_list.sum()):,} lists that it was never taught: {rest:.0%}."
+    lists = f"the {int(is_list.sum()):,} lists that were never taught"
+    return f"{SCORES[of.score].title} without {lists}: {rest:.0%} of pairs."
 
 
 RING: Final = ", may be as good"

@@ -296,7 +296,7 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better():
     is_list = np.array([each.endswith("never taught") for each in results.sources])
     rest = auroc(results.doubts[INFORMATION][~is_list], results.correct[INFORMATION][~is_list])
     assert words.never_taught(measured) == (
-        f"Without the 25 lists that it was never taught: {rest:.0%}."
+        f"Mutual information without the 25 lists that were never taught: {rest:.0%} of pairs."
     )
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(results, 0))
