@@ -15,8 +15,8 @@ from core.studies.inspection import serialise
 from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import LEFT_OUT, Estimator, Recording
-from core.studies.inspection.stopping_rule import growth
 from core.ui import downloads, figures
+from core.ui.inspection.form import growth_of
 from core.ui.inspection.matrices import columns, pairs
 from core.ui.inspection.verdict import quotes
 from core.ui.payment import spending
@@ -58,7 +58,7 @@ def files(inspection: Inspection, result: Result | None) -> None:
 
 def _figures(inspection: Inspection) -> None:
     """Offer every chart as PNG and SVG."""
-    points = growth(inspection.recording, inspection.reading)
+    points = growth_of(inspection.recording, inspection.reading)
     pictures = {
         "nearness" if inspection.conceals else "doubt": reports.decisive_picture(inspection),
         "told": reports.conditional_answers(conditional_rows(inspection)),

@@ -29,7 +29,7 @@ from core.studies.inspection.request import (
     Sampling,
     most_samples,
 )
-from core.studies.inspection.stopping_rule import growth
+from core.studies.inspection.stopping_rule import GrowthPoint, growth
 from core.studies.inspection.taught_questions import has_taught_words, in_taught_words
 from core.studies.questions import questions
 from core.ui import figures, frame, model_opening, saved_result
@@ -42,6 +42,7 @@ from core.ui.inspection.recordings import recordings
 from core.ui.model import NEXT_SAMPLES, current, embedded_model, study_model
 from core.ui.runs.job import Job
 from core.ui.runs.widget import again, drop, forget, run, run_of, want
+from core.ui.session import memory_of
 from core.uncertainty.similarity import (
     COMPARISONS,
     JUDGE,
@@ -381,8 +382,12 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
         st.text(f"Answers so far: {sum(counts):,d}, {len(counts):,d} of them different.")
 
 
+def growth_of(recording: Recording, reading: Reading) -> tuple[GrowthPoint, ...]:
+    """Return how bound and mass grew with k; computed once for what is shown."""
+    return memory_of("growth", recording, partial(growth, recording, reading), reading)
+
+
 def draw_growth(recording: Recording, reading: Reading, key: str) -> None:
     """Show how the certified bound and the sampled mass grew with k."""
-    points = growth(recording, reading)
     threshold = read(recording, reading, policy=policy.in_use()).withholding_bound
-    figures.show(reports.growth_picture(points, threshold), key)
+    figures.show(reports.growth_picture(growth_of(recording, reading), threshold), key)
