@@ -23,7 +23,7 @@ NUMBERS: Final = alt.ExprRef("datum.number")
 OF_NUMBERS: Final = alt.ExprRef("datum.note ? -7 : 0")
 #: Names that are too long beside a dot on a phone.
 SHORT: Final = {
-    "Minimum conditional entropy": "Least cond. entropy",
+    "Minimum conditional entropy": "Min. cond. entropy",
     "Certified mutual information": "Certified mutual inf.",
 }
 #: On a phone, few, so that none of their labels is left out.

@@ -211,7 +211,7 @@ def _steps(
     is_perhaps = inspection.headline is Headline.PERHAPS
     if is_perhaps and believed is None:  # what it is, wherever below λ
         less = perhaps
-    limit = f"λ = {_number(rule.value, places)}" if rule else ""
+    limit = _number(rule.value, places) if rule else ""
     if border <= lowest:
         return [(border, f"{more} from {limit}")]
     if border >= widest:

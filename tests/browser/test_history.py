@@ -103,7 +103,7 @@ def test_doubts_stand_one_below_the_other_under_the_name_of_their_scale(address,
     page = open_page(f"{address}/history", **PHONE)
     rows = [page.locator(".result", has_text=name) for name in ("Hamlet", "Australia")]
     assert [row.locator(".came").evaluate(ink) for row in rows] == inks and len({*inks}) == 2
-    expect(page.get_by_text("doubt, its limit dashed")).to_be_visible()
+    expect(page.get_by_text("doubt; dashed: “I don’t know”")).to_be_visible()
     number = page.locator(".doubt:has(.beside-limit:visible) > span").first
     number.evaluate(
         "(each) => { each.textContent = '0.58051 < 0.58092' }"

@@ -62,7 +62,7 @@ def test_a_dot_has_its_name_its_number_and_its_interval_if_there_is_one():
     found = drawn(chart)
     assert {"Mutual information", "90%", "60%", "55%", "+30", *LINE[1:]} <= set(texts(found))
     assert {each.sign for each in INTERVALS} <= set(texts(found))
-    assert "Least cond. entropy" in texts(found)
+    assert "Min. cond. entropy" in texts(found)
     assert "Minimum conditional entropy" in texts(drawn(chart.properties(width=600)))
     dots = re.findall(r'fill="([^"]*)" stroke="([^"]*)" stroke-width="2"', found)
     blue, grey = LIGHT.primary, LIGHT.muted

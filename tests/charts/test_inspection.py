@@ -175,7 +175,7 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
     few = inspection.samples_needed is not None
     less, more = ("less doubt", "more doubt") if few else ("would be answered", "? I don’t know")
     assert labels[less] == 0
-    assert labels[f"{more} from λ = {limit:.3f}"] == limit
+    assert labels[f"{more} from {limit:.3f}"] == limit
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
     assert (
@@ -222,13 +222,13 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
             assert steps == {
                 STAMPS[Headline.BELIEVE].label: 0,
                 f"{STAMPS[Headline.PERHAPS].label} above {believed:.3f}": believed,
-                f"{STAMPS[Headline.ABSTAIN].label} from λ = {limit:.3f}": limit,
+                f"{STAMPS[Headline.ABSTAIN].label} from {limit:.3f}": limit,
             }
             perhaps, _, zone = scale.rows["zones"]
             assert (zone["end"], zone["colour"]) == (believed, LIGHT.primary)
             assert perhaps["x"] == believed, "one colour on the other is a third"
         else:
-            assert {*steps} == {"less doubt", f"more doubt from λ = {limit:.3f}"}
+            assert {*steps} == {"less doubt", f"more doubt from {limit:.3f}"}
         colours = {row["colour"] for row in rows_of(scale, "end")[:2]}
         assert colours == ({LIGHT.muted, LIGHT.epistemic} if is_served else {LIGHT.muted})
         assert ("does not decide" in document.doubt(inspection).alt) is not is_served
@@ -357,7 +357,7 @@ def test_a_limit_below_0_lies_on_the_scale_with_what_is_withheld_above_it(limit)
     scale = charts.doubt_scale(ruled, (), LIGHT)
     labels, ends = placed(scale), scale.values
     assert ends["lowest"] < limit < 0 < ends["widest"]
-    assert labels[f"? I don’t know from λ = −{-limit:.3f}"] == limit
+    assert labels[f"? I don’t know from −{-limit:.3f}"] == limit
     assert labels["would be answered"] == ends["lowest"]
     answers, withholds = rows_of(scale, "end")[:2]
     assert (answers["end"], withholds["x"]) == (limit, limit)
@@ -365,7 +365,7 @@ def test_a_limit_below_0_lies_on_the_scale_with_what_is_withheld_above_it(limit)
     assert at == max(ruled.compared_doubt, ends["lowest"])
     nothing = read(inspection.recording, rule=replace(rule, value=-math.inf))
     (only,) = charts.doubt_scale(nothing, (), LIGHT).rows["steps"]
-    assert only["label"] == "? I don’t know from λ = −∞"
+    assert only["label"] == "? I don’t know from −∞"
 
 
 def test_on_a_phone_there_is_no_room_for_a_label_left_of_a_small_doubt():

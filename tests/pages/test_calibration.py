@@ -245,9 +245,9 @@ def test_opens_with_the_example_which_costs_nobody_a_look(app):
 
 
 def test_what_is_believed_is_drawn_and_said_while_its_policy_is_in_use(app):
-    assert "believed" in threshold(app)["bins"][0] and said(app, " believed (")
+    assert "believed" in threshold(app)["bins"][0] and said(app, worst := "4 with “Believe it”.")
     app.session_state["policy_in_use"] = replace(default_policy(), belief=None)
-    assert "believed" not in threshold(app.run())["bins"][0] and not said(app, " believed (")
+    assert "believed" not in threshold(app.run())["bins"][0] and not said(app, worst)
 
 
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
@@ -265,8 +265,8 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     assert belief.errors and errors_of_belief("half known") == 0  # they are all of one group
     assert said(
         app,
-        f"Not for “never seen”: {errors} of {(is_guess & answers).sum()} answered are wrong, "
-        f"{belief.errors} believed ({(is_guess & ~answers).sum()} withheld). Check these.",
+        f"No promise for “never seen”: of {is_guess.sum()}, {(is_guess & answers).sum()} answered, "
+        f"{errors} wrong, {belief.errors} with “Believe it”. Check these.",
     )
     assert (
         sum(each["believed"] for each in threshold(app)["bins"]) == belief.answered - belief.errors
@@ -710,7 +710,7 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     wrong = certified(RIGHT, WRONG) - RIGHT
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
     worst = (
-        f"Not for “hard”: {wrong} of {wrong} answered are wrong ({ROWS - RIGHT - wrong} withheld)."
+        f"No promise for “hard”: of {ROWS - RIGHT}, {wrong} answered, {wrong} wrong. Check these."
     )
     assert not by_headline(app)  # nobody knows how the scores were made: none decides there
     assert said(app, worst)

@@ -59,8 +59,9 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
         *("doubt 3.4% ≤ limit 50%", "doubt 0.03 ≤ limit 0.18", "doubt 0.63 ≥ limit 0.58"),
         "",
     ]
-    shares = [0.034 / 0.5, 0.029 / (math.log(6) / 10), 0.63 / 0.581]
+    shares, believed = [0.034 / 0.5, 0.029 / 0.581, 0.63 / 0.581], [1, math.log(6) / 10 / 0.581]
     assert [lane["of_limit"] for lane in drawn[:3]] == pytest.approx(shares, rel=0.02)
+    assert [lane["believed"] for lane in drawn[:2]] == pytest.approx(believed, rel=0.02)
     assert [lane["stamp"]["when"] for lane in drawn] == [
         KEY[lane["stamp"]["label"]] for lane in drawn
     ]

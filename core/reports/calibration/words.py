@@ -417,13 +417,11 @@ def proportion(every: ByGroup, errors_of_belief: Callable[[str], int] | None = N
     policy = every.policy
     if (worst := _worst(every)) is None or policy is None:
         return ""
-    withheld = worst.queries - worst.answered
-    others = f" ({withheld:,} withheld)" if withheld else ""
     number = errors_of_belief(worst.name) if errors_of_belief else 0
-    word = f", {number:,} believed" if number else ""
+    word = f", {number:,} with “Believe it”" if number else ""
     return (
-        f"Not for {_quote(worst)}: {worst.errors:,} of {worst.answered:,} answered are "
-        f"wrong{word}{others}. Check these."
+        f"No promise for {_quote(worst)}: of {worst.queries:,}, {worst.answered:,} answered, "
+        f"{worst.errors:,} wrong{word}. Check these."
     )
 
 

@@ -233,7 +233,7 @@ def recorded_verdicts() -> dict[str, list[str]]:
             right = [each.right for each in every if each.outcome.startswith(words)]
             wrong = right.count(False)
             share = f"{wrong:,} of {len(right):,} wrong, {wrong / max(len(right), 1):.1%}"
-            cells.append(share if right else NONE)
+            cells.append(share if right else "none")
     return columns
 
 
@@ -242,8 +242,9 @@ def why_not_believed() -> str:
     policy, word = default_policy(QWEN), STAMPS[Headline.PERHAPS].words
     right = [each.right for each in recorded_answers() if each.outcome.startswith(word)]
     served = (
-        f"“{word}” promises at most {policy.target_error:.0%} wrong in all, by {policy.labels:,} "
-        f"of these rows: {right.count(False):,} of {len(right):,} are."
+        f"“{word}” promises at most {policy.target_error:.0%} wrong of both together: "
+        f"{right.count(False):,} of {len(right):,} are. {policy.labels:,} of these rows set its "
+        "limit, so they are no test of it."
     )
     own = " “Believe it” takes a promise of its own, which this model has not."
     return served + own * (policy.belief is None)

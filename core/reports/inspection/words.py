@@ -397,11 +397,11 @@ def caveat(inspection: Inspection) -> str | None:
         return _no_certificate(inspection)
     if inspection.headline is Headline.BELIEVE and rule.belief:
         believe, perhaps = (stamp.words for stamp in _SERVED)
-        both = f"; with “{perhaps}” together, "
-        overall = f"{both}{percent(rule.error)}" if rule.error is not None else ""
+        belief = rule.belief
+        overall = f", {percent(rule.error)} with “{perhaps}”" if rule.error is not None else ""
         return (
-            "On questions like those tested, at most "
-            f"{percent(rule.belief.target_error)} of “{believe}” are wrong{overall} "
+            f"Tested: {belief.errors:,} of {belief.answered:,} “{believe}” wrong. "
+            f"Promised for such questions: at most {percent(belief.target_error)}{overall} "
             f"({percent(LEAST_CONFIDENCE)} sure)."
         )
     if inspection.headline is not Headline.PERHAPS or rule.error is None:

@@ -113,11 +113,9 @@ def _badges(result: CalibrationResult) -> None:
 
 
 def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
-    """Draw which words the labelled answers get on Inspection, about as wide as they are many."""
+    """Draw which words the labelled answers get on Inspection."""
     with st.container(key="headlines"):
-        least = sum(each.number for each in shares) / 4.8  # a label has to be read
-        columns = st.columns([max(each.number, least) for each in shares], gap="xxsmall")
-        for column, each in zip(columns, shares, strict=True):
+        for column, each in zip(st.columns(len(shares), gap="xsmall"), shares, strict=True):
             with column, st.container(key=f"stamp_{each.stamp.style}_here", gap="xxsmall"):
                 st.text(f"{each.stamp.label}{each.share}")
             with column:

@@ -19,7 +19,7 @@ WORDS: Final = {
     "tick": "Tick",
     "ticked": "Tick one to rename it, two inspections to compare, or any to delete",
     "open": "Open",
-    "columns": ["verdict", "question", "answer", "doubt, its limit dashed"],
+    "columns": ["verdict", "question", "answer", "doubt; dashed: “I don’t know”"],
     "today": "Today",
     "yesterday": "Yesterday",
 }
@@ -67,7 +67,6 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
     (kind, icon), mark = KINDS[one.kind], outcome.mark
     is_usual = outcome.policy.startswith("default")
     is_withheld = outcome.stamp is STAMPS[Headline.ABSTAIN]
-    belief = _belief_limit(outcome)
     reason = outcome.answer if outcome.answer == UNTAUGHT else ""
     beside, why = _beside_limit(outcome, is_withheld), outcome.why
     overall = " of all answered" if outcome.overall and outcome.policy.endswith(" wrong") else ""
@@ -90,7 +89,6 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
         "policy": f"{outcome.policy}{overall}",
         "part": min(max(outcome.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(outcome) else None,
         "limit": outcome.limit / most,
-        "printed": (outcome.limit if belief is None else belief) / most,  # beside the doubt
         "believed": (outcome.belief_limit or 0.0) / most,
         "doubt": beside if _is_measured(outcome) else doubt_of(outcome),
         "numbers": doubt_of(outcome),

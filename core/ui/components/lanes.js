@@ -25,7 +25,7 @@ function draw(root, { lanes, times, words }, send) {
     dot.style.left = `${Math.min(100, LIMIT * lane.of_limit)}%`;
     const doubt = element("div", { class: "measured beside-limit", role: "img", title: lane.doubt, "aria-label": lane.doubt }, dot);
     doubt.style.setProperty("--limit", `${LIMIT}%`);
-    doubt.style.setProperty("--believed", lane.stamp.style === "believe" ? "var(--limit)" : "0%");
+    doubt.style.setProperty("--believed", `${LIMIT * lane.believed}%`);
     const why = element("div", { class: "why" }, lane.why);
     const item = element("li", { class: "lane" },
       element("div", {}, open, putIn), shown, element("div", { class: "judged" }, stamp, ...(lane.doubt ? [doubt] : []), why));

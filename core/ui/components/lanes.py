@@ -41,7 +41,7 @@ WORDS: Final = {
         "question",
         "its answer (thin bar: before)",
         "what it is told",
-        "verdict; doubt (limit dashed)",
+        "verdict; doubt (dashed: I don’t know)",
     ],
 }
 
@@ -75,6 +75,7 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
         },
         "doubt": (doubt := doubt_in_words(lane)),
         "of_limit": _of_limit(lane) if doubt else None,
+        "believed": _belief_of_limit(lane) if doubt else None,
         "why": _why(lane),
     }
 
@@ -97,12 +98,21 @@ def doubt_in_words(lane: Lane) -> str:
 
 
 def _of_limit(lane: Lane) -> float:
-    """Return the doubt as a share of the limit that gave its word, whatever the unit of both."""
-    assert lane.doubt is not None
-    limit, belief = _limits(lane)
+    """Return the doubt as a share of λ, from which on nothing is answered, in their own unit."""
+    assert lane.doubt is not None and lane.limit is not None
     if lane.share is not None:
-        return (1 - lane.share) / (1 - (least_share(limit) if belief is None else LEAST_KEPT))
-    return lane.doubt / (limit if belief is None else belief)
+        return (1 - lane.share) / (1 - least_share(lane.limit))
+    return lane.doubt / lane.limit
+
+
+def _belief_of_limit(lane: Lane) -> float:
+    """Return the doubt up to which it may be believed, as a share of λ; 0 where it may not be."""
+    assert lane.limit is not None
+    if lane.belief_limit is None:
+        return 0.0
+    if lane.share is not None:
+        return min((1 - LEAST_KEPT) / (1 - least_share(lane.limit)), 1.0)
+    return min(lane.belief_limit / lane.limit, 1.0)
 
 
 def _limits(lane: Lane) -> tuple[float, float | None]:

@@ -213,8 +213,8 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
 
 MANY, HALF = "Name a yellow fruit.", "What is the state capital of Nevada?"
 MOST_WRONG = (
-    "On questions like those tested, at most 2% of “Believe it” are wrong; "
-    "with “Perhaps” together, 5% (90% sure)."
+    "Tested: {} of {} “Believe it” wrong. "
+    "Promised for such questions: at most 2%, 5% with “Perhaps” (90% sure)."
 )
 PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
 
@@ -281,7 +281,7 @@ def test_a_single_answer_that_was_told_no_other_is_perhaps_for_that_reason(embed
     there = read(replace(recording, others=()), rule=PROMISE)
     assert there.headline is Headline.PERHAPS and "is not known" in caveat(there)
     assert read_outcome(outcome(there)).why == "not told another answer"
-    assert caveat(read(recording, rule=PROMISE)) == MOST_WRONG
+    assert caveat(read(recording, rule=PROMISE)) == MOST_WRONG.format(1, 100)
     uncertified = read(recording, Reading(gamma_1=0.1))  # no rule at all
     assert uncertified.headline is Headline.PERHAPS and not uncertified.promises
     assert read_outcome(outcome(uncertified)).mark is UNPROMISED
@@ -307,7 +307,7 @@ def test_no_promise_holds_of_a_question_in_other_words_than_those_taught(embedde
 
 def test_other_settings_than_those_of_the_default_are_said(embedded):
     recording = record(usual_request(KNOWN_BY_HEART, embedded.capabilities), embedded)
-    assert caveat(read(recording)) == MOST_WRONG
+    assert caveat(read(recording)) == MOST_WRONG.format(4, 877)
     assert "γ₁ = 0.0 there, 0.1 here" in caveat(read(recording, Reading(gamma_1=0.1)))
     assert "k = 8 there, 7 here" in caveat(read(recording.first(7)))
     for name in ("smollm2", "another"):
