@@ -400,7 +400,7 @@ def caveat(inspection: Inspection) -> str | None:
         belief = rule.belief
         overall = f", {percent(rule.error)} with “{perhaps}”" if rule.error is not None else ""
         return (
-            f"Tested: {belief.errors:,} of {belief.answered:,} “{believe}” wrong. "
+            f"Labelled: {belief.errors:,} of {belief.answered:,} “{believe}” wrong. "
             f"Promised for such questions: at most {percent(belief.target_error)}{overall} "
             f"({percent(LEAST_CONFIDENCE)} sure)."
         )
@@ -410,7 +410,7 @@ def caveat(inspection: Inspection) -> str | None:
         return None if inspection.is_verified else f"{NOT_VERIFIED}{SO_PERHAPS}"
     if rule.error > LARGEST_ERROR:
         believe = f"“Believe it” takes {percent(LARGEST_ERROR)} at most"
-        of = "Of such answers to questions like those tested"
+        of = "Of such answers to questions like the labelled ones"
         sure = f"({percent(LEAST_CONFIDENCE)} sure)"
         return f"{of}, up to {percent(rule.error)} are wrong {sure}: {believe}."
     if inspection.stands:
@@ -420,7 +420,7 @@ def caveat(inspection: Inspection) -> str | None:
     if rule.perhaps and all(rule.perhaps):
         number, wrong = rule.perhaps
         were = f"{wrong:,} ({wrong / number:.0%}) were wrong"
-        return f"Of {number:,} tested questions with “Perhaps”, {were}."
+        return f"Of {number:,} labelled questions with “Perhaps”, {were}."
     if tenth := _tenth(inspection):
         what = "a doubt" if rule.score == SCORE else "an M.I."
         return f"“Believe it” takes {what} of at most {tenth}."

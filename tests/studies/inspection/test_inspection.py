@@ -213,7 +213,7 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
 
 MANY, HALF = "Name a yellow fruit.", "What is the state capital of Nevada?"
 MOST_WRONG = (
-    "Tested: {} of {} “Believe it” wrong. "
+    "Labelled: {} of {} “Believe it” wrong. "
     "Promised for such questions: at most 2%, 5% with “Perhaps” (90% sure)."
 )
 PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
@@ -236,7 +236,7 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
         (
             HALF,
             {"perhaps": (1200, 90)},
-            "Of 1,200 tested questions with “Perhaps”, 90 (8%) were wrong.",
+            "Of 1,200 labelled questions with “Perhaps”, 90 (8%) were wrong.",
             ABOVE,
         ),
         (
