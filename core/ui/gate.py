@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util, net_util, runtime
@@ -136,6 +136,8 @@ class Gate:
             await JSONResponse(self._health(), headers={"Cache-Control": "no-cache"})(
                 scope, receive, send
             )
+        elif scope["method"] == "GET" and scope["path"].endswith(_page_ends()):
+            await HTMLResponse(_page(), headers={"Cache-Control": "no-cache"})(scope, receive, send)
         elif scope["method"] in {"PUT", "DELETE"} and (upload := _UPLOAD.fullmatch(below(scope))):
             await self._upload(upload[1], upload[2], scope, receive, send)
         else:
@@ -321,6 +323,25 @@ def pages() -> frozenset[str]:
     """Return the addresses of the pages; Home's is empty."""
     names = {page.stem for page in frame.PAGES.glob("*.py")}
     return frozenset(names - {"home"} | {""})
+
+
+@once
+def _page_ends() -> tuple[str, ...]:
+    """Return how the addresses of all pages but Home end."""
+    return tuple(f"/{name}" for name in sorted(pages()) if name)
+
+
+@once
+def _page() -> str:
+    """Return what Streamlit sends for each page, with the address of its server.
+
+    By itself, it looks for the server below the address of the page first, in vain.
+    """
+    ends = "|".join(_page_ends()).replace("/", r"\/")
+    here = f"location.href.split(/[?#]/)[0].replace(/({ends})$/, '/')"
+    html = Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
+    script = f"<script>window.__streamlit = {{ BACKEND_BASE_URL: {here} }}</script>"
+    return html.replace("<head>", f"<head>{script}", 1)
 
 
 @once

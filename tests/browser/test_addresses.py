@@ -25,6 +25,17 @@ def test_the_first_visitor_of_a_fresh_server_may_come_by_any_address(cold_addres
     expect(question_of(page)).to_have_count(1)
 
 
+def test_a_page_that_is_opened_by_its_address_asks_for_nothing_that_is_not_there(
+    address, open_page
+):
+    """By itself, Streamlit looks for its server below the page first: two errors in the console."""
+    page, failed = open_page("about:blank"), []
+    page.on("response", lambda reply: reply.status >= 400 and failed.append(reply.url))
+    page.goto(f"{address}/history?search=a")
+    at_rest(page)
+    assert page.get_by_test_id("stTopNavLink").count() == 7 and not failed
+
+
 def test_a_tab_of_the_browser_says_what_is_in_it(address, open_page):
     page = open_page(address)
     expect(page).to_have_title("Believe")
