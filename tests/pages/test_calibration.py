@@ -705,6 +705,12 @@ def in_groups(*names):
     return "\n".join(["question,doubt,correct,Band", *rows]).encode()
 
 
+def test_the_target_that_an_address_names_is_aimed_at():
+    page = session("calibration", wrong="10")
+    assert page.number_input(key="wrong").value == 10
+    assert said(page, "At most 10% of the answers are wrong (90% sure).")
+
+
 def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says_no(app):
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
