@@ -136,7 +136,7 @@ class Gate:
             await JSONResponse(self._health(), headers={"Cache-Control": "no-cache"})(
                 scope, receive, send
             )
-        elif scope["method"] == "GET" and scope["path"].endswith(_page_ends()):
+        elif scope["method"] == "GET" and self._is_page(scope):
             await HTMLResponse(_page(), headers={"Cache-Control": "no-cache"})(scope, receive, send)
         elif scope["method"] in {"PUT", "DELETE"} and (upload := _UPLOAD.fullmatch(below(scope))):
             await self._upload(upload[1], upload[2], scope, receive, send)
@@ -172,6 +172,10 @@ class Gate:
             await self._app(scope, receive, send)
         finally:
             self._sessions -= 1
+
+    def _is_page(self, scope: Scope) -> bool:
+        """Say whether the address is that of a page; Home's says where the server is by itself."""
+        return bool(name := below(scope)) and name in pages() and not scope["path"].endswith("/")
 
     def _health(self) -> dict[str, bool | int | None]:
         used = resident()
@@ -326,19 +330,13 @@ def pages() -> frozenset[str]:
 
 
 @once
-def _page_ends() -> tuple[str, ...]:
-    """Return how the addresses of all pages but Home end."""
-    return tuple(f"/{name}" for name in sorted(pages()) if name)
-
-
-@once
 def _page() -> str:
     """Return what Streamlit sends for each page, with the address of its server.
 
     By itself, it looks for the server below the address of the page first, in vain.
     """
-    ends = "|".join(_page_ends()).replace("/", r"\/")
-    here = f"location.href.split(/[?#]/)[0].replace(/({ends})$/, '/')"
+    names = "|".join(sorted(pages() - {""}))
+    here = f"location.href.split(/[?#]/)[0].replace(/\\/({names})$/, '/')"
     html = Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
     script = f"<script>window.__streamlit = {{ BACKEND_BASE_URL: {here} }}</script>"
     return html.replace("<head>", f"<head>{script}", 1)

@@ -313,7 +313,7 @@ def bring() -> None:
 def actions(ticked: Sequence[Summary]) -> None:
     """Offer what can be done with the results that are ticked: rename, compare or delete them."""
     if not ticked:
-        st.text("Tick one to rename or delete it, two inspections to compare them.")
+        st.text(f"{component.WORDS['ticked']}.")
         return
     of = hash(tuple(ticked))  # what has changed closes
     if len(ticked) == 1 and (one := ticked[0]).kind != evaluation.EVALUATION:

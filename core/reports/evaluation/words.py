@@ -20,7 +20,7 @@ from core.studies.evaluation import mixing
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.decisions import PolicyDecisions
 from core.studies.evaluation.mixing import COMPARED
-from core.studies.evaluation.recorded_answers import recorded_answers
+from core.studies.evaluation.recorded_answers import counts, recorded_answers
 from core.studies.evaluation.results import (
     CONFIDENCE,
     RESAMPLES,
@@ -230,20 +230,19 @@ def recorded_verdicts() -> dict[str, list[str]]:
         name = one_line(str(Run(folders()[run]).manifest["questions"]["name"]))
         cells = columns[f"{every[0].provenance.title}: {len(every):,} {name}"] = []
         for words in by_label.values():
-            right = [each.right for each in every if each.outcome.startswith(words)]
-            wrong = right.count(False)
-            share = f"{wrong:,} of {len(right):,} wrong, {wrong / max(len(right), 1):.1%}"
-            cells.append(share if right else "none")
+            number, wrong = counts(words, every)
+            share = f"{wrong:,} of {number:,} wrong, {wrong / max(number, 1):.1%}"
+            cells.append(share if number else "none")
     return columns
 
 
 def why_not_believed() -> str:
     """Return why no recorded answer is believed, and what those rows are to that promise."""
     policy, word = default_policy(QWEN), STAMPS[Headline.PERHAPS].words
-    right = [each.right for each in recorded_answers() if each.outcome.startswith(word)]
+    number, wrong = counts(word)
     served = (
         f"“{word}” promises at most {policy.target_error:.0%} wrong of both together: "
-        f"{right.count(False):,} of {len(right):,} are. {policy.labels:,} of these rows set its "
+        f"{wrong:,} of {number:,} are. {policy.labels:,} of these rows set its "
         "limit, so they are no test of it."
     )
     own = " “Believe it” takes a promise of its own, which this model has not."

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from core.abstention.policy import NOT_VERIFIED
 from core.codec import count_of, list_of, no_more, percent
-from core.studies.evaluation.recorded_answers import recorded_answers, source_of
+from core.studies.evaluation.recorded_answers import counts, source_of
 from core.studies.inspection.certificates import MODELS, certified_model, certifies, default_policy
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.quick_look import ANSWERS
@@ -419,7 +419,7 @@ def caveat(inspection: Inspection) -> str | None:
         return f"Whether it would keep to this one is not known{SO_PERHAPS}"
     if rule.perhaps and all(rule.perhaps):
         number, wrong = rule.perhaps
-        were = f"{wrong:,} ({wrong / number:.0%}) were wrong"
+        were = f"{wrong:,} ({wrong / number:.1%}) were wrong"
         return f"Of {number:,} labelled questions with “Perhaps”, {were}."
     if tenth := _tenth(inspection):
         what = "a doubt" if rule.score == SCORE else "an M.I."
@@ -429,13 +429,12 @@ def caveat(inspection: Inspection) -> str | None:
 
 def trust_recorded() -> str:
     """Return how many recorded answers are served with which word, and how many are wrong."""
-    counts = []
+    each = []
     for stamp in _SERVED:
-        served = [each for each in recorded_answers() if each.outcome.startswith(stamp.words)]
-        wrong = sum(not each.right for each in served)
-        number = f"{len(served):,}" if served else "none"
-        counts.append(f"{number} “{stamp.words}”{f' ({wrong:,} wrong)' if served else ''}")
-    return ", ".join(counts)
+        served, wrong = counts(stamp.words)
+        number, of_them = (f"{served:,}", f" ({wrong:,} wrong)") if served else ("none", "")
+        each.append(f"{number} “{stamp.words}”{of_them}")
+    return ", ".join(each)
 
 
 def check(inspection: Inspection) -> str | None:

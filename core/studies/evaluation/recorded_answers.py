@@ -6,6 +6,7 @@ answered, and when.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,6 +63,16 @@ def recorded_answers() -> tuple[RecordedAnswer, ...]:
         for provenance in [provenance_in(of)]
         for id, question in of["questions"].items()
     )
+
+
+def counts(outcome: str, answers: Sequence[RecordedAnswer] | None = None) -> tuple[int, int]:
+    """Return how many answers, all by default, came to an outcome, and how many of them are wrong.
+
+    `outcome`: what it begins with.
+    """
+    every = recorded_answers() if answers is None else answers
+    right = [each.right for each in every if each.outcome.startswith(outcome)]
+    return len(right), right.count(False)
 
 
 def recording_title() -> str:

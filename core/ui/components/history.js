@@ -33,13 +33,12 @@ function draw(root, { groups, words, now }, send, setState) {
         ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])));
   }
 
-  const scale = ({ part, limit, believed, stamp }) => {
+  const scale = ({ part, limit, believed }) => {
     const dot = element("span", {});
     const track = element("div", { class: "beside-limit" }, dot);
     dot.style.left = `${100 * part}%`;
     track.style.setProperty("--limit", `${100 * limit}%`);
-    const blue = believed || (stamp?.style === "believe" ? limit : 0);
-    track.style.setProperty("--believed", `${100 * Math.min(blue, limit)}%`);
+    track.style.setProperty("--believed", `${100 * believed}%`);
     return track;
   };
 

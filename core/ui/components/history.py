@@ -70,9 +70,11 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
     reason = outcome.answer if outcome.answer == UNTAUGHT else ""
     beside, why = _beside_limit(outcome, is_withheld), outcome.why
     overall = " of all answered" if outcome.overall and outcome.policy.endswith(" wrong") else ""
+    believed = outcome.belief_limit or 0.0
     if outcome.stamp is STAMPS[Headline.BELIEVE] and (match := _OF_BELIEF.match(why)):
         why, share = why[match.end() :], match["share"] or beside
         beside = share.replace("doubt ", "").replace("limit ", "")
+        believed = outcome.limit if match["share"] else believed  # of a single answer, one place
     if is_usual and outcome.stamp is STAMPS[Headline.PERHAPS]:
         reason = NOT_SAVED
     return {
@@ -89,7 +91,7 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
         "policy": f"{outcome.policy}{overall}",
         "part": min(max(outcome.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(outcome) else None,
         "limit": outcome.limit / most,
-        "believed": (outcome.belief_limit or 0.0) / most,
+        "believed": min(believed, outcome.limit) / most,
         "doubt": beside if _is_measured(outcome) else doubt_of(outcome),
         "numbers": doubt_of(outcome),
         "why": why or reason,

@@ -236,7 +236,7 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
         (
             HALF,
             {"perhaps": (1200, 90)},
-            "Of 1,200 labelled questions with “Perhaps”, 90 (8%) were wrong.",
+            "Of 1,200 labelled questions with “Perhaps”, 90 (7.5%) were wrong.",
             ABOVE,
         ),
         (
