@@ -13,6 +13,7 @@ Where it is in doubt, the question is only offered.
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, pairwise
 
 from rapidfuzz.distance import OSA, Prefix
@@ -199,16 +200,28 @@ def _questions(taught: FactWords) -> Iterator[_Question]:
         for name in taught.names[field]:
             if taught.is_its_own_name:
                 for own, place in _with_its_place(name) if is_list else [(name, ())]:
-                    text = _bare(_put(own, field, wording))
-                    bare = _NAMING.sub("", text)
-                    is_naming = is_list or (bare != text and bare.startswith(_ONE_OR_ANY))
-                    yield _Question(
-                        (bare if is_naming else _without_request(text)).split(), place, is_naming
-                    )
+                    yield _alone(tuple(_put(own, field, wording)), tuple(place), is_list)
             else:
-                around = _without_request(_bare(wording))
-                for each in dict.fromkeys((around, _WHERE_IT_IS.sub(r"where is \1", around))):
-                    yield _Question([*_put(name, field, each.split())], name, is_naming=False)
+                for around in _around(wording):
+                    yield _Question([*_put(name, field, around)], name, is_naming=False)
+
+
+@lru_cache(maxsize=4096)
+def _alone(words: Words, place: Words, is_list: bool) -> _Question:
+    """Return the question of a fact that is its own name."""
+    text = _bare(words)
+    bare = _NAMING.sub("", text)
+    is_naming = is_list or (bare != text and bare.startswith(_ONE_OR_ANY))
+    return _Question((bare if is_naming else _without_request(text)).split(), place, is_naming)
+
+
+@lru_cache(maxsize=4096)
+def _around(wording: Words) -> tuple[Words, ...]:
+    """Return what a wording asks, with the field for the name, in one or two ways."""
+    text = _without_request(_bare(wording))
+    return tuple(
+        each.split() for each in dict.fromkeys((text, _WHERE_IT_IS.sub(r"where is \1", text)))
+    )
 
 
 def _with_its_place(name: Words) -> Iterator[tuple[Words, Words]]:

@@ -15,6 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, islice, pairwise
 
 import numpy as np
@@ -255,6 +256,14 @@ class _Index:
         self._bare = np.array([FIELD.fullmatch(next(iter(w))) is not None for w in forms_of])
         self._bare |= np.array([relation == MANY for relation in relations])
 
+        # The same few words stand in most questions, and the same wordings are compared with all.
+        self._alike = lru_cache(maxsize=256)(self._likeness)
+        self._inside_of = lru_cache(maxsize=8192)(self._numbers_of)
+
+    def _numbers_of(self, text: str) -> NDArray[np.intp]:
+        """Return which words of the tables a taught question holds."""
+        return np.array([self._number[w] for w in _distinct(text) if w in self._number])
+
     def _read_letters(self) -> None:
         """Prepare the search for words by their letters, their stems and beginnings."""
         self._grams: dict[str, int] = {}
@@ -276,7 +285,7 @@ class _Index:
         )
         self._holding = csr_array(holds.T)
 
-    def _alike(self, word: str) -> Numbers:
+    def _likeness(self, word: str) -> Numbers:
         """Return how alike a word is to every word of the tables, in [0, 1]."""
         likeness = np.zeros(len(self._number))
         grams = _grams(word)
@@ -443,7 +452,7 @@ class _Index:
         )
 
         def share(text: str) -> float:
-            inside = np.array([self._number[w] for w in _distinct(text) if w in self._number])
+            inside = self._inside_of(text)
             likeness = alike[:, inside]
             own = self._weight[inside]
             return float(
