@@ -361,9 +361,8 @@ class Policy:
         if self.method != "ltt" or self.confidence is None:
             return self.of_error
         return (
-            f"Answers {self.answered / self.labels:.1%} of questions like these. At most "
-            f"{percent(self.target_error)} of the answers are wrong "
-            f"({percent(self.confidence)} sure)."
+            f"Answers {self.answered / self.labels:.1%} of questions like these. Of all answers, "
+            f"at most {percent(self.target_error)} are wrong ({percent(self.confidence)} sure)."
         )
 
     @property

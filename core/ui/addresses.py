@@ -32,7 +32,7 @@ LABELS = {
         "Dimension of the statement vectors. Y is random: the fewer dimensions, the more of it is "
         "in the span by chance.",
     ),
-    "wrong": ("At most wrong, %", TERMS["Target error α"]),
+    "wrong": ("At most wrong overall, %", TERMS["Target error α"]),
     "sure": ("How sure, %", TERMS["Confidence 1 − δ"]),
 }
 LONGEST_SHOWN = 40  # characters of an address in a sentence

@@ -80,7 +80,7 @@ GUARANTEED, UNCERTIFIED = "Promised", "Cannot be promised"
 OVERALL = "Promised overall, not in each group"  # where a group breaks it
 PROBLEM, NO_GUARANTEE = "Problem", "No promise"
 ASKED = "Your answer is needed"
-OF_EXAMPLE = "Of the bundled example"
+OF_EXAMPLE = "Bundled example: all near, ≤ 42% away"
 OPENING = [
     "Example: 1,994 questions",
     OVERALL,
@@ -258,7 +258,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     assert f"{policy.labels:,} questions" in OPENING[0]
     assert badges(app) == OPENING and policy.of_error in texts(app)
     price = f"Answers {policy.answered / policy.labels:.1%}"
-    of_all = f"{price} of questions like these. At most 5% of the answers are wrong (90% sure)."
+    of_all = f"{price} of questions like these. Of all answers, at most 5% are wrong (90% sure)."
     assert texts(app)[0] == of_all == policy.in_short
     is_guess, answers = data.sources == "never seen", data.doubts[SCORE] < policy.threshold
     errors, belief = (is_guess & answers & ~data.correct[SCORE]).sum(), default_policy().belief
@@ -275,16 +275,22 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     errors = (~data.correct[SCORE]).sum() - policy.errors
     rest = policy.labels - policy.answered
     assert by_headline(app) == {  # what decides there believes some of the answers
-        Headline.BELIEVE: f"{of(belief.errors, belief.answered)} (≤\N{NO-BREAK SPACE}2% promised)",
+        Headline.BELIEVE: f"{of(belief.errors, belief.answered)} (built in: ≤\N{NO-BREAK SPACE}2%)",
         Headline.PERHAPS: of(wrong, perhaps),
         Headline.ABSTAIN: of(errors, rest),
         Headline.TOO_LITTLE: "none",
     }
     assert f"✓ Believe it {share(belief.answered, policy.labels)}" in texts(app)
-    rules = (f"others below {policy.threshold:.3f}", "doubt up to 10% of the largest possible")
+    rules = (
+        *("doubt up to 10% of ln(answers)", "single answer: 50%"),
+        f"others below {policy.threshold:.3f}",
+        *(f"from {policy.threshold:.3f} on", "single answer: >50%", "over 42% away"),
+    )
     assert {*rules} <= {*texts(app)}
     first, *_ = words.by_headline(calibration, replace(belief, threshold=0.1))
-    assert first.rule == "doubt up to 0.07–0.10"  # a tenth of ln 2 is below that, of ln 8 is not
+    assert (
+        first.rules[0] == "doubt up to 0.07–0.10"
+    )  # a tenth of ln 2 is below that, of ln 8 is not
     assert threshold(app)["belief"] == pytest.approx(0.2079, abs=1e-4)  # a tenth of ln 8
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)
@@ -708,7 +714,7 @@ def in_groups(*names):
 def test_the_target_that_an_address_names_is_aimed_at():
     page = session("calibration", wrong="10")
     assert page.number_input(key="wrong").value == 10
-    assert said(page, "At most 10% of the answers are wrong (90% sure).")
+    assert said(page, "Of all answers, at most 10% are wrong (90% sure).")
 
 
 def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says_no(app):

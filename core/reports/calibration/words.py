@@ -13,6 +13,7 @@ from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled_rows import LabelledRows
 from core.data.tabular.pipelines import other_answers
+from core.data.world.nearest import NEAR
 from core.reports.inspection.words import BELIEF, STAMPS_BY_PROMISE, Headline, Stamp
 from core.store.labels import MOST
 from core.studies.calibration.calibration import BEST, Calibration
@@ -22,6 +23,7 @@ from core.studies.calibration.holdout import Confirmation
 from core.studies.calibration.new_rows import NewScores
 from core.studies.inspection import verdict
 from core.studies.inspection.inspection import cannot_decide
+from core.studies.inspection.taught_questions import WORLD_OF
 
 MOST_LISTED: Final = 5  # earlier looks
 NO_VALUE: Final = "no score has a value"  # why a curve ends
@@ -83,7 +85,7 @@ class HeadlineShare(NamedTuple):
     number: int
     share: str  # of all labelled answers; "" of none
     counted: str  # how many, and the share of them that is wrong
-    rule: str  # which get it
+    rules: tuple[str, ...]  # which get it
 
 
 def by_headline(calibration: Calibration, belief: Belief | None) -> list[HeadlineShare]:
@@ -101,28 +103,33 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     marks = STAMPS_BY_PROMISE[verdict.rule_of(policy).error is not None]
     believed, errors, shares = 0, 0, []
 
-    def add(headline: Headline, number: int, wrong: int, rule: str, promised: str = "") -> None:
+    def add(headline: Headline, number: int, wrong: int, *rules: str, promised: str = "") -> None:
         share, counted = "", "none"
         if number:
             share = f" {number / policy.labels:.1%}"
             counted = f"{wrong:,}/{number:,} wrong, {wrong / number:.1%}{promised}"
-        shares.append(HeadlineShare(marks[headline], number, share, counted, rule))
+        shares.append(HeadlineShare(marks[headline], number, share, counted, rules))
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
         least, most = belief_limits(policy, belief)
-        promised = f" (≤\N{NO-BREAK SPACE}{percent(belief.target_error)} promised)"
-        rule = f"doubt up to {verdict.MOST_TO_KEEP:.0%} of the largest possible"
+        promised = f" (built in: ≤\N{NO-BREAK SPACE}{percent(belief.target_error)})"
+        rule = f"doubt up to {verdict.MOST_TO_KEEP:.0%} of ln(answers)"
         if most == belief.threshold:  # which is below that, of some
             rule = f"doubt up to {least:.2f}–{most:.2f}"
-        add(Headline.BELIEVE, believed, errors, rule, promised)
+        single = f"single answer: {1 - verdict.LEAST_KEPT:.0%}"
+        add(Headline.BELIEVE, believed, errors, rule, single, promised=promised)
     rule = f"{'doubt' if belief is None else 'others'} below {limit}"
     add(Headline.PERHAPS, policy.answered - believed, policy.errors - errors, rule)
     unseen, wrong = np.isnan(calibration.doubts), ~calibration.correct
     few, few_wrong = int(unseen.sum()), int((wrong & unseen).sum())
     rest = policy.labels - policy.answered - few
     errors = int(wrong.sum()) - policy.errors - few_wrong
-    add(Headline.ABSTAIN, rest, errors, f"from {limit} on")
+    single = f"single answer: >{1 - verdict.least_share(policy.threshold):.0%}"
+    far = f"over {1 - NEAR:.0%} away"
+    rules = [f"from {limit} on", single] if policy.score == verdict.SCORE else [f"from {limit} on"]
+    is_taught = policy.pipeline is not None and policy.pipeline.model == WORLD_OF
+    add(Headline.ABSTAIN, rest, errors, *rules, *[far] * is_taught)
     add(Headline.TOO_LITTLE, few, few_wrong, "doubt not known")  # too little seen, or vetoed
     return shares
 

@@ -18,7 +18,13 @@ from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.headings import RULES
 from core.data.tabular.label_meanings import own_labels
-from core.data.tabular.labelled_rows import Columns, LabelledRows, ScoreColumn, labelled_rows
+from core.data.tabular.labelled_rows import (
+    Columns,
+    LabelledRows,
+    ScoreColumn,
+    labelled_rows,
+    template,
+)
 from core.data.tabular.mixed_rows import UnknownMixtureError
 from core.data.tabular.repeated_questions import repeats_unknown
 from core.data.tabular.suggestions import suggest
@@ -27,6 +33,7 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import BEST, REPEATED_QUESTIONS, independent_rows
 from core.studies.calibration.first_calibration import example
+from core.ui import downloads
 from core.ui.calibration import run, saved_file
 from core.ui.calibration.directions import directions
 from core.ui.calibration.grading import grade_here
@@ -75,16 +82,19 @@ MEANINGS = {
 def labelled_data() -> LabelledRows | None:
     """Let the person bring labelled data; return it once it can be calibrated on."""
     st.header("2 Upload yours", anchor=False)
-    file = file_field(
-        "Scores marked right or wrong, or questions with right answers",
-        TYPES,
-        None,
-        partial(st.session_state.pop, _PROBLEM, None),  # of the file before
-        key="labelled_file",
-        help="A row of marked answers has a score and says right or wrong. "
-        f"{BEFORE_DATA} CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. "
-        f"{WHERE[public()]}",
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        file = file_field(
+            "Scores marked right or wrong, or questions with right answers",
+            TYPES,
+            None,
+            partial(st.session_state.pop, _PROBLEM, None),  # of the file before
+            key="labelled_file",
+            help="A row of marked answers has a score and says right or wrong. "
+            f"{BEFORE_DATA} CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. "
+            f"{WHERE[public()]}",
+        )
+        about = "A small CSV whose columns are recognised automatically."
+        downloads.download("Template", template, "template.csv", help=about)
     prepare()
     _after_reload()
     if file is not None and st.session_state.get(_UPLOADED) != file.file_id:

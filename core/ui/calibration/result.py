@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from core.abstention.policy import Policy
-from core.data.tabular.labelled_rows import LabelledRows, template
+from core.data.tabular.labelled_rows import LabelledRows
 from core.data.world.facts import Band
 from core.reports.calibration import words
 from core.reports.calibration.document import by_group
@@ -13,7 +13,7 @@ from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.first_calibration import errors_of_belief, first_calibration
 from core.studies.calibration.result import CalibrationResult
 from core.studies.inspection.verdict import LEAST_KEPT
-from core.ui import downloads, figures
+from core.ui import figures
 from core.ui.calibration.ledger import is_example, limit_of_count
 from core.ui.glossary import TERMS
 from core.ui.policy_badge import belief_of
@@ -23,11 +23,13 @@ WHAT_WAS_READ = (
 )
 OF_EXAMPLE = "The bundled example. A file of yours takes its place."
 OWN_PROMISE = (
-    "The largest possible depends on how many answers there are. A single answer has to be given "
+    "ln of the number of answers is the largest doubt possible. A single answer has to be given "
     f"again in at least {LEAST_KEPT:.0%} of cases, told others. The promise for answers that are "
     "believed comes with the built-in policy, at half of δ. "
     "Nothing sets it here: a policy of your own never says “Believe it”."
 )
+WITH_HELP = ("believe", 1), ("doubt", 2)  # words, and the places of their rules
+NOT_NEAR = f"{TERMS['Nearness']} No share here counts such questions."
 
 
 def promise(result: CalibrationResult) -> None:
@@ -44,16 +46,10 @@ def reading_of(sentences: Sequence[str], of_others: Sequence[str] = ()) -> None:
 
 def reading_of_example(data: LabelledRows) -> None:
     """Say that this is the example, and folded, what was read."""
-    st.header("3 This is what was read", anchor=False, help=OF_EXAMPLE)
     with st.container(horizontal=True, vertical_alignment="center", key="example"):
+        st.header("3 This is what was read", anchor=False, width="content", help=OF_EXAMPLE)
         number = len(data.kept)
         st.badge(f"Example: {number:,d} questions", icon=":material/dataset:", color="gray")
-        downloads.download(
-            "Template",
-            template,
-            "template.csv",
-            help="A small CSV whose columns are recognised automatically.",
-        )
     with st.expander("Columns and first rows", key="grounds_read"):
         _lines(data.reading, data.reading_of_others)
 
@@ -109,7 +105,7 @@ def _badges(result: CalibrationResult) -> None:
     else:
         st.badge("No promise", icon=":material/warning:", color="orange")
     if is_example(result.calibration.data):
-        st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
+        st.badge("Bundled example: all near, ≤ 42% away", icon=":material/dataset:", color="gray")
 
 
 def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
@@ -120,7 +116,9 @@ def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
                 st.text(f"{each.stamp.label}{each.share}")
             with column:
                 st.text(each.counted)
-                st.text(each.rule, help=OWN_PROMISE if each.stamp.style == "believe" else None)
+                for place, rule in enumerate(each.rules):
+                    is_own, is_far = ((each.stamp.style, place) == p for p in WITH_HELP)
+                    st.text(rule, help=OWN_PROMISE if is_own else NOT_NEAR if is_far else None)
 
 
 def grounds(calibration: Calibration, by_hand: Policy | None) -> None:
