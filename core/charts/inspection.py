@@ -25,6 +25,7 @@ from core.studies.inspection.verdict import (
     CERTIFIED,
     INFORMED,
     LEAST_KEPT,
+    MOST_TO_KEEP,
     SCORE,
     Decision,
     Headline,
@@ -103,8 +104,10 @@ def doubt_scale(
         rows["others"].append(text)
         rows["left" if doubt - lowest > 0.4 * span else "right"].append(text)
     title = f"{SCORES[score].title} ({SCORES[score].symbol})"
+    if score == SCORE:
+        title = f"of several answers: {title[0].lower()}{title[1:]}"
     if unit := SCORES[score].doubt_unit:
-        title += f", unit: {unit}"
+        title += f", {unit}"
     if rule is not None and not decides:  # one of both: a telephone has no room for more
         title += "; does not decide here"
     what = _FOLLOWS if score == SCORE else SCORES[score].sign
@@ -150,7 +153,7 @@ def keeping(inspection: Inspection, palette: Palette) -> FilledShape:
         [*steps, (1 - limit, f"{more} above {change_in_words(limit)}")],
         (palette.muted, palette.epistemic if decides else palette.muted),
         [(1 - mean, f"this question: {change_in_words(mean)}")],
-        "doubt of a single answer:\nhow likely it says something else, told others",
+        f"doubt: {_FOLLOWS}\nof a single answer: how likely it says another",
         palette,
     )
 
@@ -229,6 +232,8 @@ def _steps(
     if believed >= border:
         return [(lowest, _BELIEVE), *steps]
     above = f"{perhaps} above {_number(believed, digits(inspection, believed))}"
+    if believed == largest_that_stands(answers := inspection.evidence.answers):
+        above += f", {MOST_TO_KEEP:.0%} of ln({answers} answers)"
     return [(lowest, _BELIEVE), (believed, above), *steps]
 
 

@@ -174,7 +174,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     question_of(page).fill("Name a yellow fruit.")
     question_of(page).press("Enter")
     expect(page.locator(".st-key-verdict")).to_contain_text(
-        re.compile(rf"M\.I\.\), unit: nats.*from {FOUND}")
+        re.compile(rf"M\.I\.\), nats.*from {FOUND}")
     )
 
     go_to(page, "Calibration")

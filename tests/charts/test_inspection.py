@@ -218,10 +218,10 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
         assert (believed is not None) is is_served
         steps = {row["label"]: row["x"] for row in scale.rows["steps"]}
         if is_served:  # the rule, in the words of the stamps; in colour as far as it is believed
-            limit = inspection.verdict.rule.value
+            limit, part = inspection.verdict.rule.value, "10% of ln(2 answers)"
             assert steps == {
                 STAMPS[Headline.BELIEVE].label: 0,
-                f"{STAMPS[Headline.PERHAPS].label} above {believed:.3f}": believed,
+                f"{STAMPS[Headline.PERHAPS].label} above {believed:.3f}, {part}": believed,
                 f"{STAMPS[Headline.ABSTAIN].label} from {limit:.3f}": limit,
             }
             perhaps, _, zone = scale.rows["zones"]

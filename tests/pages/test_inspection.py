@@ -269,7 +269,7 @@ def test_a_question_of_the_world_is_held_against_the_truth(app):
 
 def test_of_any_other_question_nobody_here_knows_the_truth(app):
     ask(app, EXAMPLES["Unknown"])
-    assert said(app, "a guess, whatever its doubt.") and not decisions(app)
+    assert said(app, "a guess, whatever its doubt. Ask someone else.") and not decisions(app)
     assert not said(app, "The truth: ") and not said(app, "training document")
     assert [link.proto.page for link in app.get("page_link")] == ["questions"]
 

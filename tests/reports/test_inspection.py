@@ -240,6 +240,7 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
         assert below[-1].startswith(STAMPS[seen.headline].label)
     checks = [each for each in beneath(seen) if each.startswith("Check a source")]
     assert bool(checks) is (seen.headline is Headline.PERHAPS)
+    assert ("Ask someone else." in beneath(seen)) is (seen.headline is Headline.ABSTAIN)
     assert not checks or f"“{seen.verdict.answer}” or “" in checks[0], "which of two to look for"
     if seen.headline is Headline.PERHAPS:  # whatever its doubt, in the words of its stamp
         assert steps[0]["label"].startswith(STAMPS[Headline.PERHAPS].label)
@@ -248,7 +249,8 @@ def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
         drawn = at.get(f"at most {most:.3f}, even if it only repeats")
         assert drawn == (pytest.approx(most) if is_always_below else None)
     assert limit is None or believes == [STAMPS[Headline.BELIEVE].label]
-    assert limit is None or f"{STAMPS[Headline.PERHAPS].label} above {limit}" in at
+    part = f"10% of ln({seen.evidence.answers} answers)"
+    assert limit is None or f"{STAMPS[Headline.PERHAPS].label} above {limit}, {part}" in at
 
 
 def test_the_scale_of_a_policy_that_nobody_checked_is_marked_as_a_file(embedded):

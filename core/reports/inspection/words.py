@@ -349,7 +349,7 @@ def untaught_words(taught: TaughtPosition) -> str:
     """Return what an answer is worth to a question that is not recognised."""
     if taught.near:
         return "The model was not taught these words, so its answer may be made up."
-    return "What it says to such a question is a guess, whatever its doubt."
+    return "What it says to such a question is a guess, whatever its doubt. Ask someone else."
 
 
 def idle_doubt(inspection: Inspection) -> str | None:
@@ -396,12 +396,10 @@ def caveat(inspection: Inspection) -> str | None:
     if rule is None:
         return _no_certificate(inspection)
     if inspection.headline is Headline.BELIEVE and rule.belief:
-        believe, perhaps = (stamp.words for stamp in _SERVED)
         belief = rule.belief
-        overall = f", {percent(rule.error)} with “{perhaps}”" if rule.error is not None else ""
         return (
-            f"Labelled: {belief.errors:,} of {belief.answered:,} “{believe}” wrong. "
-            f"Promised for such questions: at most {percent(belief.target_error)}{overall} "
+            f"Use it: labelled, {belief.errors:,} of {belief.answered:,} “{_SERVED[0].words}” were "
+            f"wrong. Promised for such questions: at most {percent(belief.target_error)} "
             f"({percent(LEAST_CONFIDENCE)} sure)."
         )
     if inspection.headline is not Headline.PERHAPS or rule.error is None:
@@ -438,7 +436,12 @@ def trust_recorded() -> str:
 
 
 def check(inspection: Inspection) -> str | None:
-    """Return what to do with a “Perhaps”: which answers a source has to tell apart."""
+    """Return what to do with an answer that is not to be believed.
+
+    Of a “Perhaps”, it is which answers a source has to tell apart.
+    """
+    if inspection.headline is Headline.ABSTAIN:
+        return "Ask someone else."
     if inspection.headline is not Headline.PERHAPS:
         return None
     answer = inspection.verdict.answer
