@@ -261,8 +261,9 @@ def _cell(text: str) -> str:
 
 def _map(upload: Upload) -> LabelledRows | None:
     """Let the person say what the columns mean, beginning with a good guess."""
-    large = len(upload.table) > SMALL
-    guessed = result_of("guess", upload, lambda _: _guess(upload), large=large, refuses=UploadError)
+    guessed = result_of(
+        "guess", upload, lambda _: _guess(upload), large=is_long(upload), refuses=UploadError
+    )
     if guessed is None:
         return None
     guess, numbers, labels, open_questions = guessed

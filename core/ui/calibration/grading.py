@@ -103,7 +103,7 @@ def grade_here(upload: Upload) -> Upload | None:
         except (UploadError, StoreError) as error:
             problem(str(error))
             return None
-        has_scores = bool(suggest(table).scores)
+        has_scores = memory_of("graded_scores", table, lambda: bool(suggest(table).scores))
         if not has_scores and table.grading:
             st.text("\n".join((*table.grading.sentences, NO_SCORES)))
         _differences(rows, labels, grader, table)

@@ -37,7 +37,7 @@ _RUN = "calibration_run"  # the one on the page, which has no file after a reloa
 
 def is_to_ask(upload: Upload) -> bool:
     """Say whether an upload has questions with their right answers, and no scores with labels."""
-    return not suggest(upload).scores and holds_questions(upload)
+    return holds_questions(upload) and not suggest(upload).scores  # which reads every question
 
 
 def rows_of_questions(upload: Upload) -> Upload | None:
