@@ -44,17 +44,11 @@ def scores(results: Results) -> None:
         if not is_waiting:  # whoever leads by chance may not lead once the intervals are known
             with st.container(key="finding"):
                 st.text(answer[0])
-            left_out = words.exclusions(results)  # which stand with the numbers
-            st.text(" ".join(sentence for sentence in answer[1:] if sentence not in left_out))
-        pictures["which_doubt"] = _aurocs(measured)
+        left_out = words.exclusions(results)  # which stand with the numbers
+        about = [] if is_waiting else [each for each in answer[1:] if each not in left_out]
+        pictures["which_doubt"] = _aurocs(measured, " ".join(about))
     for sentence in (*words.missing_scores(results), *words.right_half(results)):
         st.text(sentence)
-    if is_bundled(results.run):
-        with st.container(key="recorded_verdicts", gap="xsmall"):
-            st.header("A real model’s verdicts, and how many are wrong", anchor=False)
-            # Markdown, so the program's own words alone; a frame would be cut on a phone.
-            st.table(words.recorded_verdicts(), border="horizontal", hide_index=True)
-            st.text(words.why_not_believed())
     if answer:
         draw = partial(_curves, results, measured, pictures)
         fold("Precision by recall", draw, key=CURVES, icon=":material/show_chart:")
@@ -68,16 +62,26 @@ def scores(results: Results) -> None:
     fold(
         "Every measure in numbers", partial(_table, measured), key=NUMBERS, icon=":material/table:"
     )
+    if is_bundled(results.run):
+        label = "Recorded verdicts of Qwen2.5-Coder 1.5B, a real model: how many are wrong"
+        fold(label, _recorded_verdicts, key="recorded_verdicts", icon=":material/fact_check:")
     downloads.menu(partial(_files, measured, pictures, can_compare=can_compare))
 
 
-def _aurocs(measured: RunMeasures) -> Picture:
+def _recorded_verdicts() -> None:
+    # Markdown, so the program's own words alone; a frame would be cut on a phone.
+    st.table(words.recorded_verdicts(), border="horizontal", hide_index=True)
+    st.text(words.why_not_believed())
+
+
+def _aurocs(measured: RunMeasures, about: str) -> Picture:
+    """Draw the scores, and beneath, in words, `about` the first of them and what limits it."""
     picture = aurocs(measured)
     figures.show(picture, "results_which_doubt")
     note = words.never_taught(measured) if measured.number else words.intervals(measured)
-    if note:
-        with st.container(key="finding_note"):
-            st.text(note)
+    with st.container(key="finding_note"):
+        for sentence in filter(None, (about, note)):
+            st.text(sentence)
     return picture
 
 
