@@ -134,6 +134,7 @@ def _as_file(results: Sequence[Summary]) -> None:
             "title": [r.title for r in results],
             "verdict": [ending.mark.words if ending.mark else "" for ending in each],
             "what came of it": [ending.answer for ending in each],
+            "right or wrong": [*map(component.truth_of, results, each)],
             "policy": [ending.policy for ending in each],
             "doubt": [component.doubt_of(ending) for ending in each],
             "why": [ending.why for ending in each],

@@ -114,6 +114,28 @@ def test_a_doubt_that_is_not_on_the_scale_has_its_unit_and_its_limit():
     assert (row["part"], row["doubt"]) == (None, "0.103 S.V., limit 0.200")
 
 
+@pytest.mark.parametrize(
+    ("away", "beside"), [(0.59, "59% away > 42%"), (0.3, "30% away, but lacks a word")]
+)
+def test_how_far_the_nearest_taught_question_is_stands_on_a_scale_of_its_own(away, beside):
+    came = UNTAUGHT.replace(".", f" ({away:.0%} away).", 1)
+    results().save("inspection", "", QUERY, "embedded", "{}", outcome=came)
+    ((row,),) = listed(session("history"))
+    assert (row["part"], row["limit"]) == (away, pytest.approx(0.42)) and row["doubt"] == beside
+    assert not row["truth"] and not row["came"], "it gave no answer"
+
+
+def test_an_answer_is_held_against_the_truth_where_that_is_known():
+    for model, came in (
+        ("another", "Perhaps. Paris"),
+        ("embedded", "I don’t know. It would have said: Paris"),
+        ("embedded", "I don’t know. It would have said: Dog"),
+    ):
+        results().save("inspection", came, QUERY, model, json.dumps(came), outcome=came)
+    rows = [row for group in listed(session("history")) for row in group]
+    assert [row["truth"] for row in rows] == ["right", "wrong", ""]
+
+
 def test_a_reason_that_was_not_saved_is_found_where_it_is_the_same_today(embedded):
     request = usual_request("Which band recorded Appetite for Destruction?", embedded.capabilities)
     seen = run(request, embedded)
@@ -152,15 +174,15 @@ def test_beside_believe_it_stands_the_limit_that_gave_it(embedded, kind, beside)
 def test_the_file_says_no_more_than_the_list(downloaded):
     """A word of a certificate that was replaced, and one without a promise, are marked in both."""
     default = "default policy: ≤ 5% wrong"
-    for came in (f"Believe it (0.001 nats, λ = 1.581, {default}). Paris", "Perhaps. Paris"):
+    for came in (f"Believe it (0.001 nats, λ = 1.581, {default}). Paris", "Perhaps. Dog"):
         results().save("inspection", came, QUERY, "embedded", json.dumps(came), outcome=came)
     save("“bare”", kind="policy")
     file = downloaded(session("history"), "history.csv").decode("utf-8-sig")
-    rows = [list(row.values())[1:6] for row in csv.DictReader(io.StringIO(file))]
+    rows = [list(row.values())[1:7] for row in csv.DictReader(io.StringIO(file))]
     assert rows == [
-        ["", "", "", "", ""],
-        ["Perhaps, no promise", "Paris", "", "– no limit certified", ""],
-        ["Believe it", "Paris", default, "0.001 nats, limit 1.581", EARLIER],
+        ["", "", "", "", "", ""],
+        ["Perhaps, no promise", "Dog", "right", "", "– no limit certified", ""],
+        ["Believe it", "Paris", "wrong", default, "0.001 nats, limit 1.581", EARLIER],
     ]
 
 

@@ -148,6 +148,8 @@ def test_compared_answers_have_a_report_too():
 def test_of_what_was_not_taught_a_report_shows_how_near_the_nearest_is(embedded):
     question = "What is the capital of Zorvania?"
     seen = run(usual_request(question, embedded.capabilities), embedded)
+    far, *_ = seen.nearest_taught.nearest[0].distance.split(",")
+    assert far.endswith("% away") and read_outcome(outcome(seen)).away == far
     found = read(report(seen, untaught=True))
     assert found.texts[3] == "I don’t know. Not near anything this model was taught."
     concealed = read(report(seen))

@@ -50,7 +50,7 @@ ABOVE: Final = f"above the {BELIEF}"
 OTHER_WORDS: Final = "not taught these words"  # why no promise holds of an answer
 _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) ([^,()]+), λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)"
-    r"|(\d+\.\d\d) λ)\))"
+    r"|(\d+\.\d\d) λ|(\d+% away))\))"
 )
 _UNVERIFIED: Final = "unverified"  # of a policy that nobody here checked
 EARLIER: Final = "by an earlier rule"
@@ -130,9 +130,12 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
 def outcome(inspection: Inspection) -> str:
     """Return how an inspection ended as it is saved: verdict, doubt, λ, policy, and the answer.
 
-    No doubt where it did not decide, as where too little was seen, or nothing near was taught.
+    No doubt where it did not decide, as where too little was seen; where nothing near was taught,
+    how far the nearest is.
     """
     stamp, rule, doubt = STAMPS[inspection.headline], inspection.verdict.rule, ""
+    if inspection.conceals and (taught := inspection.nearest_taught) and taught.nearest:
+        doubt = f" ({taught.nearest[0].distance.partition(',')[0]})"
     decided = inspection.headline in (Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN)
     value = inspection.compared_doubt if decided else None
     if rule and math.isfinite(rule.value) and value is not None:
@@ -204,6 +207,7 @@ class SavedOutcome(NamedTuple):
     limit: float = 1.0  # λ
     why: str = ""  # what else than λ gave its word
     unit: str = "nats"  # of the doubt, or the symbol of a score that has none
+    away: str = ""  # how far the nearest taught question is, where none is near
     overall: bool = True  # whether the policy's promise is of “Believe it” and “Perhaps” together
 
     @property
@@ -261,9 +265,10 @@ def _as_saved(saved: str) -> SavedOutcome:
             return SavedOutcome(stamp, stamp.reason)
         # The answer stands behind: no text of a model passes for a doubt.
         if match := re.match(rf"{stamp.words}{_DECIDED}?\.(?: |$)", saved):
-            answer, (doubt, unit, limit, policy, times) = saved[match.end() :], match.groups()
+            answer, (doubt, unit, limit, policy, times, away) = saved[match.end() :], match.groups()
             if doubt is None:
-                return SavedOutcome(stamp, answer, doubt=None if times is None else float(times))
+                part = None if times is None else float(times)
+                return SavedOutcome(stamp, answer, doubt=part, away=away or "")
             policy, _, why = policy.partition("; ")
             return SavedOutcome(stamp, answer, policy, float(doubt), float(limit), why, unit)
     return SavedOutcome(None, saved)

@@ -7,8 +7,18 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.reports.inspection.words import BELIEF, STAMPS, Headline, SavedOutcome, read_outcome
+from core.data.world import grading
+from core.data.world.nearest import NEAR
+from core.reports.inspection.words import (
+    BELIEF,
+    STAMPS,
+    WITHHELD,
+    Headline,
+    SavedOutcome,
+    read_outcome,
+)
 from core.store.results import Summary
+from core.studies.inspection.taught_questions import WORLD_OF
 from core.studies.inspection.verdict import digits_apart, scale_end
 from core.ui.components.registration import nothing, register
 from core.ui.glossary import KEY
@@ -19,7 +29,7 @@ WORDS: Final = {
     "tick": "Tick",
     "ticked": "Tick one to rename it, two inspections to compare, or any to delete",
     "open": "Open",
-    "columns": ["verdict", "question", "answer", "doubt; dashed: “I don’t know”"],
+    "columns": ["verdict", "question", "answer; right or wrong", "doubt; dashed: “I don’t know”"],
     "today": "Today",
     "yesterday": "Yesterday",
 }
@@ -77,6 +87,12 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
         believed = outcome.limit if match["share"] else believed  # of a single answer, one place
     if is_usual and outcome.stamp is STAMPS[Headline.PERHAPS]:
         reason = NOT_SAVED
+    part, limit = (outcome.doubt or 0.0) / most, outcome.limit / most
+    if not (is_measured := _is_measured(outcome)):
+        beside = doubt_of(outcome)
+    if outcome.away:  # on a scale of its own, as on Inspection
+        part, limit, is_measured = float(outcome.away.partition("%")[0]) / 100, 1 - NEAR, True
+        beside += f" > {limit:.0%}" if part > limit else ", but lacks a word"
     return {
         "id": one.id,
         "title": one.title,
@@ -87,15 +103,27 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
         "at": one.created_at.isoformat(),
         "times": TIMES.format(times),
         "came": "" if outcome.answer == UNTAUGHT else outcome.answer,
+        "truth": truth_of(one, outcome),
         "stamp": mark and {"style": mark.style, "label": mark.label, "when": KEY[mark.label]},
         "policy": f"{outcome.policy}{overall}",
-        "part": min(max(outcome.doubt or 0.0, 0.0) / most, 1.0) if _is_measured(outcome) else None,
-        "limit": outcome.limit / most,
+        "part": min(max(part, 0.0), 1.0) if is_measured else None,
+        "limit": limit,
         "believed": min(believed, outcome.limit) / most,
-        "doubt": beside if _is_measured(outcome) else doubt_of(outcome),
+        "doubt": beside,
         "numbers": doubt_of(outcome),
         "why": why or reason,
     }
+
+
+def truth_of(one: Summary, outcome: SavedOutcome) -> str:
+    """Return whether its answer is right, where that is known of the model's world; else ""."""
+    fact = grading.find(one.query) if one.model == WORLD_OF and outcome.stamp else None
+    if fact is None or outcome.answer == UNTAUGHT:
+        return ""
+    answer = outcome.answer
+    for before in WITHHELD.values():
+        answer = answer.removeprefix(f"{before} ")
+    return "right" if grading.is_right(answer, fact) else "wrong"
 
 
 def _is_measured(outcome: SavedOutcome) -> bool:
@@ -141,5 +169,5 @@ def doubt_of(outcome: SavedOutcome) -> str:
     if outcome.stamp is None:
         return ""
     if outcome.answer == UNTAUGHT:
-        return "– not compared"
+        return outcome.away or "– not compared"
     return "– not decided" if outcome.stamp.style == "unsure" else "– no limit certified"
