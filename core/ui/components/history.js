@@ -28,7 +28,7 @@ function draw(root, { groups, words, now }, send, setState) {
       element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.style}`, title: result.stamp.when }, result.stamp.label)] : [icon, result.kind]),
         ...(result.why ? [element("div", { class: "why" }, result.why)] : [])),
       element("div", { class: "asked" }, open, meta),
-      element("div", { class: `came of-${result.stamp?.style}`, title: result.came }, result.came, ...(result.truth ? [" ", element("span", { class: `truth ${result.truth}` }, result.truth)] : [])),
+      element("div", { class: `came of-${result.stamp?.style}`, title: result.came }, result.came, ...(result.truth ? ["\u2002", element("span", { class: `truth ${result.truth}` }, result.truth)] : [])),
       element("div", { class: "doubt", title: result.numbers }, ...(result.part === null ? [] : [scale(result)]), element("span", {}, result.doubt),
         ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])));
   }
