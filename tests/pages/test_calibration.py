@@ -21,6 +21,7 @@ from core.codec import at_most
 from core.data.tabular import isolation, uploads
 from core.data.tabular.label_meanings import Meaning
 from core.data.world.grading import matches
+from core.data.world.nearest import NEAR
 from core.reports.calibration import words
 from core.reports.inspection.words import STAMPS, UNPROMISED
 from core.store import labelled_files
@@ -80,7 +81,7 @@ GUARANTEED, UNCERTIFIED = "Promised", "Cannot be promised"
 OVERALL = "Promised overall, not in each group"  # where a group breaks it
 PROBLEM, NO_GUARANTEE = "Problem", "No promise"
 ASKED = "Your answer is needed"
-OF_EXAMPLE = "Bundled example: all near, ≤ 42% away"
+OF_EXAMPLE = f"Bundled example: all near, ≤ {1 - NEAR:.0%} away"
 OPENING = [
     "Example: 1,994 questions",
     OVERALL,
