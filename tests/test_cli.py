@@ -33,6 +33,7 @@ from core.store.results import SavedResults
 from core.studies.amplification import curve
 from core.studies.amplification.curve import Case
 from core.studies.calibration import calibration as study
+from core.studies.calibration.delta_spending import UNKNOWN_LOOK
 from core.studies.calibration.example import EXAMPLE
 from core.studies.evaluation.recorded_answers import recorded_answers
 from core.studies.inspection import serialise as serialise_inspection
@@ -521,8 +522,12 @@ def test_nothing_is_promised_where_what_came_before_cannot_be_read(scores, tmp_p
     def full(*_):
         raise StoreError("The disk is full. Make room.")
 
-    monkeypatch.setattr(Looks, "save", full)
-    assert believe(*base).stderr.startswith(NOT_NOTED)
+    with monkeypatch.context() as broken:
+        broken.setattr(Looks, "save", full)
+        assert believe(*base).stderr.startswith(NOT_NOTED)
+    with open_database() as database:
+        Looks(database).save([("of a later Believe", "{}")])
+    refused(believe(*base), f"{UNREAD} {UNKNOWN_LOOK}", 1)
 
 
 def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_here):

@@ -43,7 +43,7 @@ def ledger(
                     tell(sentence)
             is_noted = False
             while not is_noted:
-                earlier = [from_json(each) for each in Looks(database).all()]
+                earlier = [from_json(*each) for each in Looks(database).all().items()]
                 result = work(earlier)
                 new = {each.setting: to_json(each) for each in looks_of(result) if each is not None}
                 is_noted = Looks(database).save(new.items(), {each.setting for each in earlier})

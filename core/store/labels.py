@@ -5,7 +5,7 @@ know of those before: nothing deletes one.
 """
 
 from collections.abc import Iterable, Sequence, Set
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Column, Row, Select, delete, select
 
@@ -91,11 +91,13 @@ class Looks(OwnedRows):
                 connection.execute(self._database.insert_new(schema.looks), rows)
         return True
 
-    def all(self) -> tuple[str, ...]:
-        """Return the payloads, the newest last."""
+    def all(self) -> dict[str, str]:
+        """Return the payloads by what they are looks at, the newest last."""
+        table = schema.looks.c
         with self._database.read() as connection:
-            return tuple(connection.execute(self._newest(schema.looks.c.payload)).scalars())[::-1]
+            rows = connection.execute(self._newest(table.setting, table.payload)).all()
+        return {row.setting: row.payload for row in rows[::-1]}
 
-    def _newest(self, column: Column[str]) -> Select[tuple[str]]:
-        newest = select(column).where(self._own)
+    def _newest(self, *columns: Column[str]) -> Select[Any]:
+        newest = select(*columns).where(self._own)
         return newest.order_by(schema.looks.c.number.desc()).limit(MOST)

@@ -31,7 +31,7 @@ from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, result
 from core.studies.calibration.calibration import BEST, Target, calibrate
-from core.studies.calibration.delta_spending import from_json
+from core.studies.calibration.delta_spending import UNKNOWN_LOOK, from_json
 from core.studies.calibration.delta_spending import to_json as to_text
 from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.first_calibration import errors_of_belief
@@ -790,7 +790,12 @@ def test_nothing_is_promised_of_labels_while_nobody_can_say_what_was_looked_at_b
         assert look(again) == 3
         assert said(again.run(), "A later session does not know")  # as long as that is so
     assert not said(again.run(), "A later session does not know")
-    assert [from_json(each).place for each in storage().looks.all()] == [1, 2, 3]
+    assert [from_json(*each).place for each in storage().looks.all().items()] == [1, 2, 3]
+    storage().looks.save([("of a later Believe", "{}")])
+    set_target(again, alpha=0.13)
+    assert said(again, "A later session does not know")[0].endswith(UNKNOWN_LOOK)
+    upload(app := session("calibration"), written())
+    assert said(app, f"nothing is promised of them. {UNKNOWN_LOOK}")
 
 
 def test_a_look_of_another_page_in_the_same_moment_has_its_place_first(app, monkeypatch):

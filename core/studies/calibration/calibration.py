@@ -111,7 +111,7 @@ class Target:
     @property
     def delta(self) -> float:
         """What this look may spend of δ."""
-        return (1 - self.confidence) / 2**self.looks
+        return math.ldexp(1 - self.confidence, -self.looks)  # which never overflows
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,21 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from core.abstention.ledger import ALIKE, Look, Rows, from_text, look, related_looks, to_text
-from core.codec import count_of, one_line
+from core.codec import LARGEST, count_of, one_line, text_of
 from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled_rows import LabelledRows
+from core.store.errors import StoreError
 
 _ROWS = "rows", "cells"  # that are numbers
+UNKNOWN_LOOK: Final = (
+    "A look at labels in the database cannot be read: it was changed, or is of a later Believe. "
+    "Update Believe, or put back the database as it was."
+)
 
 
 def look_at(
@@ -82,14 +87,25 @@ def to_json(each: Look) -> str:
     return json.dumps({**vars(each), **texts, "orders": [to_text(of) for of in each.orders]})
 
 
-def from_json(text: str) -> Look:
-    """Return a look that this program saved."""
-    fields: dict[str, Any] = json.loads(text)
-    fields |= {name: from_text(fields.get(name, "")) for name in _ROWS}
-    fields |= {"scores": tuple(fields.get("scores", ()))}
-    fields |= {"orders": [from_text(of) for of in fields.get("orders", ())]}
-    fields.pop("totals", None)  # of an earlier version
-    return Look(**fields)
+def from_json(setting: str, text: str) -> Look:
+    """Return a look that this program saved; raise `StoreError` where this is none it knows.
+
+    A database may have been edited, and a later version may say more of a look.
+    """
+    try:
+        fields: dict[str, Any] = json.loads(text)
+        fields |= {name: from_text(fields.get(name, "")) for name in _ROWS}
+        fields |= {"scores": tuple(map(text_of, fields.get("scores", ())))}
+        fields |= {"orders": [from_text(of) for of in fields.get("orders", ())]}
+        fields.pop("totals", None)  # of an earlier version
+        each = Look(**fields | {"setting": setting})
+        text_of(each.about), text_of(each.named)
+        numbers = each.place, each.number, each.is_view
+        if not (list(map(type, numbers)) == [int, int, bool] and 1 <= each.place <= LARGEST):
+            raise ValueError("a number of a look is invalid")
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise StoreError(UNKNOWN_LOOK) from error
+    return each
 
 
 def _of_score(data: LabelledRows, name: str, rows: Rows) -> bytes:

@@ -60,7 +60,8 @@ def check_ledger(data: LabelledRows) -> None:
     try:
         if where.why:  # the one in memory is not that of those before
             raise StoreError(where.why)
-        where.looks.all()
+        for each in where.looks.all().items():
+            from_json(*each)
     except StoreError as error:
         raise CalibrationError(f"{UNREAD} {error}") from error
     st.session_state[_READ] = True
@@ -72,9 +73,8 @@ def all_looks(data: LabelledRows | None = None) -> tuple[Look, ...]:
         return tuple(_looks_at_example().values())
     looks: dict[str, Look] = st.session_state.setdefault(_LOOKS, {})
     try:
-        for text in storage().looks.all():
-            each = from_json(text)
-            looks.setdefault(each.setting, each)
+        for setting, text in storage().looks.all().items():
+            looks.setdefault(setting, from_json(setting, text))
     except StoreError:  # those of this session are known
         pass
     return tuple(looks.values())
@@ -98,7 +98,10 @@ def note(
     if new:
         rows = [(each.setting, to_json(each)) for each in new.values()]
         try:
-            if not storage().looks.save(rows, {*new, *(each.setting for each in earlier)}):
+            saved = storage().looks
+            if not saved.save(rows, {*new, *(each.setting for each in earlier)}):
+                for each in saved.all().items():
+                    from_json(*each)  # one that cannot be read would be unknown for ever
                 return False
             unsaved.clear()
         except StoreError as error:

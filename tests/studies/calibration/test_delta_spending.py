@@ -16,6 +16,7 @@ from core.data.tabular import fingerprints
 from core.data.tabular.csv_export import to_csv
 from core.reports.calibration import words
 from core.reports.calibration.document import report
+from core.store.errors import StoreError
 from core.store.labels import MOST
 from core.studies.calibration.calibration import BEST, Target, calibrate, read, rows
 from core.studies.calibration.delta_spending import from_json, looks_before, other_batches, to_json
@@ -275,7 +276,7 @@ def test_rows_that_were_shown_are_a_look_which_the_best_of_all_scores_takes_up()
 def test_a_look_out_and_back():
     data = scored(np.random.default_rng(0), 50, 0.1)
     for each in (calibrate(data, WANTED, looks=()).look, seen(data, ())):
-        again = from_json(to_json(each))
+        again = from_json(each.setting, to_json(each))
         numbers = {"rows": 0, "cells": 0, "orders": 0}
         assert vars(again) | numbers == vars(each) | numbers
         assert again.rows.tolist() == each.rows.tolist()
@@ -284,7 +285,13 @@ def test_a_look_out_and_back():
         text = json.loads(to_json(each))
         del text["cells"], text["orders"]  # of an earlier version
         text["totals"] = [7]
-        assert from_json(json.dumps(text)).cells.tolist() == NO_ROWS.tolist()
+        older = from_json(each.setting, json.dumps(text))
+        assert older.setting == each.setting and older.cells.tolist() == NO_ROWS.tolist()
+        for changed in ({"place": 0}, {"place": 1.5}, {"rows": "!"}, {"about": 5}, {"later": 1}):
+            with pytest.raises(StoreError, match="cannot be read"):
+                from_json(each.setting, json.dumps(text | changed))
+        with pytest.raises(StoreError, match="cannot be read"):
+            from_json(each.setting, "5")
 
 
 # ------------------------------------------------------------------ the promise, simulated
