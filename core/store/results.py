@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 from sqlalchemy import ColumnElement, Row, Table, and_, delete, func, select, update
@@ -18,6 +18,7 @@ KINDS: Final = ("inspection", "amplification", "policy")
 #: Of a result. The largest inspection that may be asked for (300 answers of `LONGEST_ANSWER`
 #: characters, one after each, compared by the model) takes 9 MB; the usual one 50 kB.
 MAX_RESULT_BYTES: Final = 20_000_000
+NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LONGEST_TITLE: Final = 200
 LONGEST_SEARCH: Final = 1000
 MOST_MODELS: Final = 10  # that a person used, offered again
@@ -231,7 +232,16 @@ class SavedResults(OwnedRows):
 
 
 def _fields(row: Row[Any]) -> dict[str, Any]:
-    return {**row._mapping, "created_at": datetime.fromisoformat(row.created_at)}
+    return {**row._mapping, "created_at": time_in(row.created_at)}
+
+
+def time_in(text: str) -> datetime:
+    """Return a saved time in UTC; `NO_TIME` where somebody has written none there."""
+    try:
+        when = datetime.fromisoformat(text)
+        return when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)
+    except (ValueError, TypeError, OverflowError):
+        return NO_TIME
 
 
 def _check_kind(kind: str) -> None:

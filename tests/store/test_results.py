@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.store import results as module
+from core.store import schema
 from core.store.database import open_database
 from core.store.errors import StoreError, UnknownResultError
 from core.store.results import KINDS, LONGEST_SEARCH, LONGEST_TITLE, THIS_COMPUTER, SavedResults
@@ -108,9 +109,21 @@ def test_an_unknown_id_is_said_so(results):
 
 def test_the_newest_comes_first_when_the_clock_is_set_back(results, monkeypatch):
     save(results, "old")
-    monkeypatch.setattr(module.schema, "now", lambda: "2001-01-01T00:00:00.000000+00:00")
+    monkeypatch.setattr(schema, "now", lambda: "2001-01-01T00:00:00.000000+00:00")
     save(results, "new")
     assert titles(results.search()) == ["new", "old"]
+
+
+def test_a_time_that_somebody_wrote_is_read_in_utc_or_is_none(results, monkeypatch):
+    def listed(text):
+        monkeypatch.setattr(schema, "now", lambda: text)
+        results.open(save(results, text))
+        return results.search(limit=1).results[0].created_at.isoformat()
+
+    for text in ("2026-11-30T12:00:00+02:00", "2026-11-30T10:00:00"):
+        assert listed(text) == "2026-11-30T10:00:00+00:00"
+    for text in ("yesterday", "0001-01-01T00:00:00+14:00"):
+        assert listed(text) == module.NO_TIME.isoformat()
 
 
 def test_the_newest_come_first_and_all_are_counted(results):

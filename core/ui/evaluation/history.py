@@ -1,10 +1,9 @@
 """One's own runs among the results that History lists."""
 
 from contextlib import suppress
-from datetime import datetime
 from typing import Final
 
-from core.store.results import Summary, has_words
+from core.store.results import Summary, has_words, time_in
 from core.studies.evaluation.run_folder import RunError
 from core.ui.evaluation.choice import ListedRun, own
 from core.ui.evaluation.progress import state_of
@@ -39,6 +38,6 @@ def _summary(listed: ListedRun) -> Summary:
     run = listed.run
     running = RUNNING if runs().is_running(run.folder) else ""
     questions, model = str(run.manifest["questions"]["name"]), run.pipeline.model
-    begun = datetime.fromisoformat(run.manifest["begun"])
+    begun = time_in(run.manifest["begun"])
     outcome = f"{running}{state_of(run).sentence}"
     return Summary(listed.key, EVALUATION, listed.title, questions, model, begun, outcome)
