@@ -28,12 +28,11 @@ from core.reports.inspection.words import USUAL_NUMBER_ALONE, likely
 from core.reports.result_files import FROM_FILE
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.labels import Labels, Looks
+from core.store.labels import UNKNOWN_LOOK, Labels, Looks
 from core.store.results import SavedResults
 from core.studies.amplification import curve
 from core.studies.amplification.curve import Case
 from core.studies.calibration import calibration as study
-from core.studies.calibration.delta_spending import UNKNOWN_LOOK
 from core.studies.calibration.example import EXAMPLE
 from core.studies.evaluation.recorded_answers import recorded_answers
 from core.studies.inspection import serialise as serialise_inspection

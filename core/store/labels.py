@@ -58,6 +58,10 @@ class Labels(OwnedRows):
 
 
 MOST: Final = 2_000  # that are read: the newest
+UNKNOWN_LOOK: Final = (
+    "A look at labels in the database cannot be read: it was changed, or is of a later Believe. "
+    "Update Believe, or put back the database as it was."
+)
 
 
 class Looks(OwnedRows):

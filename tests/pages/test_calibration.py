@@ -26,12 +26,12 @@ from core.reports.calibration import words
 from core.reports.inspection.words import STAMPS, UNPROMISED
 from core.store import labelled_files
 from core.store.errors import StoreError
-from core.store.labels import Labels, Looks
+from core.store.labels import UNKNOWN_LOOK, Labels, Looks
 from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, result
 from core.studies.calibration.calibration import BEST, Target, calibrate
-from core.studies.calibration.delta_spending import UNKNOWN_LOOK, from_json
+from core.studies.calibration.delta_spending import from_json
 from core.studies.calibration.delta_spending import to_json as to_text
 from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.first_calibration import errors_of_belief

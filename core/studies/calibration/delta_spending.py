@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,9 @@ from core.codec import LARGEST, count_of, one_line, text_of
 from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled_rows import LabelledRows
 from core.store.errors import StoreError
+from core.store.labels import UNKNOWN_LOOK
 
 _ROWS = "rows", "cells"  # that are numbers
-UNKNOWN_LOOK: Final = (
-    "A look at labels in the database cannot be read: it was changed, or is of a later Believe. "
-    "Update Believe, or put back the database as it was."
-)
 
 
 def look_at(
