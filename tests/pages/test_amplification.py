@@ -168,7 +168,8 @@ def test_what_is_typed_or_chosen_is_asked(app, embedded):
     found = curves_of(embedded, case)  # beside which nothing stands that nobody asked for
     assert shows(app, found) and words.verdict(found[0]) in texts(app)
     for name, example in EXAMPLES.items():
-        press(app, f"case_{name}")
+        settled(app.radio(key="example_question").set_value(name).run())
+        assert app.radio(key="example_question").value == name
         assert typed(app) == example
         assert len(listed(app)) == (2 if example in (KNOWN, MANY) else 3)  # none of them twice
 

@@ -14,11 +14,11 @@ from core.language_models.errors import ModelError
 from core.studies.amplification.curve import MOST_REPETITIONS, Case
 from core.studies.amplification.gallery import EXAMPLES, MOST_AT_FIRST, propose
 from core.studies.costs import plan
-from core.studies.examples import IN_SHORT
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError, Reading
 from core.ui.addresses import number
+from core.ui.examples import examples
 from core.ui.inspection.recordings import recordings
 from core.ui.messages import problem
 from core.ui.model import study_model
@@ -45,8 +45,8 @@ def case_form() -> Case | None:
     columns = iter(st.columns([2, 1, 1], vertical_alignment="bottom"))
     texts = [_field(next(columns), field) for field in FIELDS]
     with st.container(horizontal=True, vertical_alignment="center"):
-        for name, case in EXAMPLES.items():
-            st.button(IN_SHORT[name], key=f"case_{name}", on_click=_set, args=(case,))
+        offered = {name: _texts(case) for name, case in EXAMPLES.items()}
+        examples(offered, texts, lambda chosen: _set(Case(*chosen)))
         st.button(
             "Propose answers",
             key="propose",

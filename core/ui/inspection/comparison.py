@@ -60,13 +60,9 @@ def offer_comparison(inspection: Inspection, id: str | None) -> None:
         problem(str(error))
         return
     others = {one.id: one for one in results if one.id != id}
-    with st.popover(
-        "Compare with…",
-        icon=":material/compare_arrows:",
-        disabled=not others,
-        help=None if others else "No other inspection is saved yet.",
-    ):
+    with st.popover("Compare with…", icon=":material/compare_arrows:"):
         if not others:
+            st.text("No other inspection is saved yet.")
             return
         chosen = st.selectbox(
             "Another saved inspection",

@@ -18,7 +18,7 @@ from core.language_models.registry import BACK_ENDS
 from core.language_models.true_false import NO_JUDGE
 from core.reports.inspection import document as reports
 from core.studies.costs import computed_tokens, lasting, plan
-from core.studies.examples import EXAMPLES, IN_SHORT
+from core.studies.examples import EXAMPLES
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import Recording
@@ -36,6 +36,7 @@ from core.ui import figures, frame, model_opening, saved_result
 from core.ui.addresses import number
 from core.ui.calibration import policy
 from core.ui.components.suggestions import suggest
+from core.ui.examples import examples
 from core.ui.glossary import TERMS
 from core.ui.inspection.quick_look import quick_look
 from core.ui.inspection.recordings import recordings
@@ -89,18 +90,7 @@ def question_form(folds: DeltaGenerator) -> tuple[Request, Reading]:
     # As Enter does; and what failed or was cancelled before is asked anew.
     press.button("Ask", type="primary", key="ask", width="stretch", on_click=_press)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        on_screen = [name for name, question in EXAMPLES.items() if question == query]
-        st.session_state["example_question"] = on_screen[0] if on_screen else None
-        st.radio(
-            "Examples",
-            list(EXAMPLES),
-            index=None,
-            format_func=IN_SHORT.__getitem__,
-            key="example_question",
-            horizontal=True,
-            on_change=_ask_example,
-            label_visibility="collapsed",
-        )
+        examples(EXAMPLES, query, _ask_for)
         if has_taught_words(current()):
             st.page_link(frame.questions(), label="Browse all", icon=":material/forum:")
     with folds, st.expander("Settings", icon=":material/tune:"):
@@ -259,11 +249,6 @@ def ask_instead(question: str) -> None:
     """Ask another question than the one on the screen, which may be a kept one."""
     saved_result.leave()
     _ask_for(question)
-
-
-def _ask_example() -> None:
-    if name := st.session_state["example_question"]:
-        _ask_for(EXAMPLES[name])
 
 
 def _ask_for(question: str) -> None:
