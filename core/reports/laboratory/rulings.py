@@ -72,7 +72,8 @@ def _estimator(finding: Finding) -> Ruling:
         f"{k[first]:,} answers",
         f"bring the doubt within {cards.EXACT} nats of a known one, on average",
         takes,
-        f"The doubt of the {LIKELIEST} likeliest, as usual, is not exact. Near a limit, ask more.",
+        f"A verdict uses the {LIKELIEST} likeliest: not exact, but its promise was counted "
+        "with them. Near a limit, ask more.",
     )
 
 
@@ -173,8 +174,8 @@ def _deciding(finding: Finding) -> Ruling:
     values, lows, _ = zip(*(group["stable"] for group in groups), strict=True)
     surely = sum(low >= keeps for low in lows)
     questions = count_of(finding.drawn["questions"], "question")
-    meaning = f"changes surely keep {keeps:.0%} of the verdicts ({questions})"
-    consequence = "Keep the usual settings: they alone have a promise."
+    meaning = f"other settings surely leave {keeps:.0%} of verdicts as they are ({questions})"
+    consequence = "So keep the usual ones: the promise is of these alone."
     every = surely == len(lows)
     word = HELD if every else WEAK if min(values) >= keeps else BROKEN
     number = f"{surely} of {len(lows)}"
