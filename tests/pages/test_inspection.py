@@ -304,6 +304,7 @@ def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded
     assert not [text for text in texts(app) if text in BENEATH.values()]
     scale = app.get("vega_lite_chart")[0].proto.SerializeToString()
     assert b"State capital of Nevada" in scale and b"Zorvania" not in scale, "its doubt is idle"
+    assert b"Capital of France" not in scale, "its doubt is a share, of a single answer"
     assert not said(app, "Did you mean") and not said(app, "The model was not taught these words")
 
 

@@ -19,7 +19,8 @@ function draw(root, { cases, measures, widest, words }) {
   const drawn = cases.map((one) => {
     const limit = element("div", { class: "limit" });
     const dot = element("div", { class: one.right ? "dot" : "dot wrong" });
-    const track = element("div", { class: "track" }, limit, dot);
+    const single = element("span", { class: "single" });
+    const track = element("div", { class: "track" }, limit, single, dot);
     const decision = element("div", { class: "decision" });
     plot.append(element("div", { class: "name" }, one.name), track, decision);
     track.addEventListener("pointerdown", (event) => {
@@ -29,7 +30,7 @@ function draw(root, { cases, measures, widest, words }) {
     track.addEventListener("pointermove", (event) => {
       if (track.hasPointerCapture(event.pointerId)) drag(track, event);
     });
-    return { one, limit, dot, decision };
+    return { one, limit, single, dot, decision };
   });
   const range = element("input", {
     type: "range", min: 0, max: widest, step: "any", "aria-label": words.threshold,
@@ -62,8 +63,9 @@ function draw(root, { cases, measures, widest, words }) {
     root.dataset.threshold = threshold;
     range.setAttribute("aria-valuetext", `${threshold.toFixed(2)} ${words.unit}`);
     let good = 0;
-    for (const { one, limit, dot, decision } of drawn) {
+    for (const { one, limit, single, dot, decision } of drawn) {
       const doubt = one.doubts[measure];
+      single.textContent = doubt ? "" : words.single;
       const answers = doubt < threshold;
       const well = answers === one.right;
       good += well;

@@ -18,6 +18,7 @@ WORDS: Final = {
     "unit": "nats",
     "answers": "answers, and is",
     "withholds": "withholds what is",
+    "single": "one answer: 0 nats",
     "right": "right",
     "wrong": "wrong",
     "won": "All four decisions are right.",

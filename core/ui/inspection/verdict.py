@@ -212,13 +212,16 @@ def _others(inspection: Inspection) -> tuple[tuple[str, float], ...]:
 
 @once
 def _references() -> tuple[tuple[str, str, float], ...]:
-    """Return the examples of the home page whose doubt decides, in short, and their doubts."""
+    """Return the examples of the home page whose doubt in nats decides, in short, and their doubts.
+
+    That of a single answer is a share, which has no place on their scale.
+    """
     model = embedded_model()
     examples = ((each, short, example_inspection(each, model)) for each, short in PREPARED.items())
     return tuple(
         (question, short, example.compared_doubt or 0.0)
         for question, short, example in examples
-        if not example.conceals
+        if not (example.conceals or example.has_repeats)
     )
 
 
