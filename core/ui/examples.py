@@ -12,7 +12,7 @@ _CHOSEN = "example_question"
 
 
 def examples(offered: Mapping[str, T], now: T | None, use: Callable[[T], None]) -> None:
-    """Offer examples by their names in `IN_SHORT`.
+    """Offer examples by their names, or those in `IN_SHORT`.
 
     `now`: what is on the screen, none of them or one; `use`: is told which a person wants.
     """
@@ -26,7 +26,7 @@ def examples(offered: Mapping[str, T], now: T | None, use: Callable[[T], None]) 
         "Examples",
         list(offered),
         index=None,
-        format_func=IN_SHORT.__getitem__,
+        format_func=lambda name: IN_SHORT.get(name, name),
         key=_CHOSEN,
         horizontal=True,
         on_change=choose,

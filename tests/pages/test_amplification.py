@@ -459,7 +459,7 @@ def test_the_idealised_head_follows_the_papers_cases_and_every_control(use):
     assert said(page, "This model does not expose its attention.") and len(pictures(page)) == 2
     overtaken = {}
     for name, share in attention.CASES.items():
-        press(page, f"preset_{share}")
+        page.radio(key="example_question").set_value(name).run()
         assert page.slider(key="in_span").value == share
         at = shows_head(page).removeprefix("The copies of Y weigh as much as X at about ")
         overtaken[name] = float(at.split(" repetition")[0].replace(",", ""))

@@ -12,6 +12,7 @@ from core.studies.amplification.gallery import EXAMPLES, draw, of_fact
 from core.studies.amplification.mechanism import PromptAttention, looking, shows_attention
 from core.ui import figures
 from core.ui.addresses import number
+from core.ui.examples import examples
 from core.ui.glossary import TERMS
 from core.ui.model import embedded_model
 from core.uncertainty import attention
@@ -42,12 +43,7 @@ def ideal_head() -> None:
     controls, weights, outputs = st.columns([2, 3, 3], gap="large")
     with controls:
         st.caption("The paper’s three cases: X was …")
-        with st.container(horizontal=True, gap="small"):
-            for name, share in CASES.items():
-                preset = {"in_span": share}
-                st.button(
-                    name, key=f"preset_{share}", on_click=st.session_state.update, args=(preset,)
-                )
+        chips = st.container()
         in_span = st.slider(
             "Share of X in the span",
             0.0,
@@ -58,6 +54,8 @@ def ideal_head() -> None:
             bind="query-params",
             persist_state="session",
         )
+        with chips:
+            examples(CASES, in_span, lambda share: st.session_state.update(in_span=share))
         copies = st.select_slider(
             "Copies of Y up to",
             MOST_COPIES,
