@@ -56,7 +56,7 @@ MARKDOWN = {
 # Our own functions that give their first texts, and all named ones, to Markdown.
 PASS_IT_ON = {
     **{"page_header": 2, "download": 1, "csv": 1, "fold": 1, "offer_run": 1},
-    **{"file_field": 1, "table_field": 1},
+    **{"file_field": 1, "table_field": 1, "examples": 1},
 }
 MARKDOWN_BY_NAME = {None, "body", "label", "value", "delta", "options", "tabs", "text"}
 # One module writes files, whole or not at all: a half of one destroys what it was to replace.

@@ -12,7 +12,7 @@ _CHOSEN = "example_question"
 
 
 def examples(offered: Mapping[str, T], now: T | None, use: Callable[[T], None]) -> None:
-    """Offer examples by their names, or those in `IN_SHORT`.
+    """Offer examples by their names, those in `IN_SHORT` by these.
 
     `now`: what is on the screen, none of them or one; `use`: is told which a person wants.
     """
