@@ -7,6 +7,7 @@ import streamlit as st
 from core.abstention.policy import Policy
 from core.data.tabular.labelled_rows import LabelledRows
 from core.data.world.facts import Band
+from core.data.world.nearest import NEAR
 from core.reports.calibration import words
 from core.reports.calibration.document import by_group
 from core.studies.calibration.calibration import Calibration
@@ -105,7 +106,8 @@ def _badges(result: CalibrationResult) -> None:
     else:
         st.badge("No promise", icon=":material/warning:", color="orange")
     if is_example(result.calibration.data):
-        st.badge("Bundled example: all near, ≤ 42% away", icon=":material/dataset:", color="gray")
+        near = f"Bundled example: all near, ≤ {1 - NEAR:.0%} away"
+        st.badge(near, icon=":material/dataset:", color="gray")
 
 
 def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
