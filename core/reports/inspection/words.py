@@ -403,7 +403,7 @@ def caveat(inspection: Inspection) -> str | None:
     if inspection.headline is Headline.BELIEVE and rule.belief:
         belief = rule.belief
         return (
-            f"Use it: labelled, {belief.errors:,} of {belief.answered:,} “{_SERVED[0].words}” were "
+            f"Use it: {belief.errors:,} of {belief.answered:,} labelled “{_SERVED[0].words}” were "
             f"wrong. Promised for such questions: at most {percent(belief.target_error)} "
             f"({percent(LEAST_CONFIDENCE)} sure)."
         )

@@ -213,7 +213,7 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
 
 MANY, HALF = "Name a yellow fruit.", "What is the state capital of Nevada?"
 MOST_WRONG = (
-    "Use it: labelled, {} of {} “Believe it” were wrong. "
+    "Use it: {} of {} labelled “Believe it” were wrong. "
     "Promised for such questions: at most 2% (90% sure)."
 )
 PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
