@@ -159,10 +159,12 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
         f"pairs ({ends}chance: 50%). On {list_of(whose)} ({size(results)}), "
         f"{int((~correct).sum()):,} answers are wrong."
     )
+    largest = [measured.interval(each, "auroc").value for each in ranking(measured)[:2]]
+    ahead = f"{name} is ahead" if len({*largest}) == len(largest) else "None is ahead"
     if not measured.number:
-        return [f"{name} is ahead; how much of that is chance is not known yet.", does]
+        return [f"{ahead}; how much of that is chance is not known yet.", does]
     if not of.beats_chance:
-        return ["No doubt is shown to find the wrong answers.", f"{name} is ahead. {does}"]
+        return ["No doubt is shown to find the wrong answers.", f"{ahead}. {does}"]
     words = (word for least, word in _HOW_WELL if of.widened.lower >= least)
     finds = f"{name} finds wrong answers {next(words, 'better than chance')}"
     if of.rivals and of.is_largest:

@@ -13,7 +13,7 @@ References
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -132,6 +132,17 @@ def lead(measured: RunMeasures) -> BestScore | None:
     return leader
 
 
+def _agreeing(of: ScoreComparison) -> ScoreComparison:
+    """Return a comparison whose interval reaches 0 unless its p-value shows a difference.
+
+    A quantile lies between two resamples, which the p-value counts.
+    """
+    if of.is_significant:
+        return of
+    value, lower, upper = astuple(of.difference)
+    return replace(of, difference=Interval(value, min(lower, 0.0), max(upper, 0.0)))
+
+
 def auroc_of(measured: RunMeasures, score: str, names: Sequence[str]) -> Interval:
     """Return the AUROC of one of some scores, its interval so wide that all hold together."""
     confidence = 1 - (1 - CONFIDENCE) / len(names)
@@ -143,7 +154,10 @@ def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> BestScore:
     others = [name for name in measured.results.scores if name in names and name != score]
     together = 1 - (1 - CONFIDENCE) / max(len(others), 1)
     by = [_compare(measured, score, other, "auroc", together) for other in others]
-    every = tuple(replace(e, adjusted=float(np.minimum(1, e.p_value * len(by)))) for e in by)
+    every = tuple(
+        _agreeing(replace(each, adjusted=float(np.minimum(1, each.p_value * len(by)))))
+        for each in by
+    )
     shown = [each for each in every if each.is_significant]
     return BestScore(
         score,

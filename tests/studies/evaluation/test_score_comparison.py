@@ -202,6 +202,11 @@ def test_less_evidence_is_no_stronger_word(found):
     use, _ = words.answer(blind := measure_run(alike(found, rng, 0.0), 200))
     assert use == "No doubt is shown to find the wrong answers."
     assert dots(blind) == (None, [])
+    leader, second = lead(blind).score, ranking(blind)[1]
+    assert words.answer(blind)[1].startswith(f"{SCORES[leader].title} is ahead. ")
+    vars(blind.results).update(doubts=blind.results.doubts | {second: blind.results.doubts[leader]})
+    level = measure_run(blind.results, 200)
+    assert words.answer(level)[1].startswith("None is ahead. ")
     shown, own = document.aurocs(blind).data[0][0], lead(blind).widened
     assert (shown.value, shown.lower, shown.upper) == (own.value, own.lower, own.upper)
     assert shown.note == f"{own.lower:.0%} to {own.upper:.0%}"
@@ -216,6 +221,14 @@ def test_less_evidence_is_no_stronger_word(found):
     few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
     assert words.answer(few) == ["Too few answers are wrong to say which doubt to use: 9 of 160."]
     assert words.answer(measure_run(alike(found, rng, 1.0, wrong=0), 0)) == []
+
+
+def test_a_line_reaches_zero_where_a_score_may_be_as_good(found, monkeypatch):
+    monkeypatch.setattr(resampled_measures, "ENOUGH", 30)
+    few, many = (lead(measure_run(found, number)).others[-1] for number in (30, 300))
+    assert few.test == many.test == "paired bootstrap"
+    assert (few.is_significant, many.is_significant) == (False, True)  # thirty show nothing
+    assert few.difference.lower == 0 < many.difference.lower
 
 
 def test_where_nothing_is_shown_that_is_said(made):
