@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from sqlalchemy import ColumnElement, Row, Table, and_, delete, func, select, update
 
-from core.codec import one_line
+from core.codec import TURNS, one_line
 from core.store import schema
 from core.store.database import Database
 from core.store.errors import StoreError, UnknownResultError
@@ -99,7 +99,7 @@ class SavedResults(OwnedRows):
         payload is not text that a database can hold, or has more than `MAX_RESULT_BYTES`.
         """
         _check_kind(kind)
-        query, model = storable(query), storable(model)
+        query, model = _without_turns(query), _without_turns(model)
         title = one_line(_one_line(title) or _one_line(query) or kind.capitalize(), LONGEST_TITLE)
         outcome = one_line(storable(outcome), LONGEST_TITLE)
         payload = checked_payload(payload)
@@ -257,7 +257,12 @@ def _unknown_result() -> UnknownResultError:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(storable(text).split())
+    return " ".join(_without_turns(text).split())
+
+
+def _without_turns(text: str) -> str:
+    """Return a text as a list shows it, beside others that it must not turn round."""
+    return TURNS.sub("", storable(text))
 
 
 def _search_text(*parts: str) -> str:

@@ -90,7 +90,7 @@ def test_a_result_always_has_a_title_and_what_no_database_holds_is_replaced(resu
         ("a\x00b", "", "a�b"),
     ):
         assert results.open(save(results, title, query, kind="policy")).title == shown
-    result = results.open(save(results, "t\ud800", "q\x00", "m\udfff"))
+    result = results.open(save(results, "t\ud800", "\u202eq\x00", "\u2066m\udfff"))
     assert (result.title, result.query, result.model) == ("t�", "q�", "m�")
 
 

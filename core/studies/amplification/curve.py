@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
 
 from core import prompts
-from core.codec import count_of, is_writable
+from core.codec import TURNS, count_of, is_writable
 from core.data.world.grading import SAME_ANSWER
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError, PromptTooLongError
@@ -81,7 +81,7 @@ class Case:
             ("answer", "answer to test"),
             ("repeated", "answer to repeat"),
         ):
-            text = getattr(self, name).strip()
+            text = TURNS.sub("", getattr(self, name)).strip()
             object.__setattr__(self, name, text)
             if not text:
                 raise InvalidRequestError(f"There is no {words}. Type one.")

@@ -8,7 +8,7 @@ from numbers import Integral
 
 from core import prompts
 from core.abstention.policy import SHARED_DRAWS, USUAL_LIMIT
-from core.codec import is_writable
+from core.codec import TURNS, is_writable
 from core.language_models import meaning
 from core.language_models.language_model import MOST_ANSWER_TOKENS, LanguageModel
 from core.uncertainty.evidence import Hyperparameters
@@ -57,7 +57,9 @@ class Sampling(StrEnum):
 class Request:
     """What determines a recording: the same request makes the same recording again."""
 
-    query: str  # White space around it is dropped: nobody means it, and the model would see it
+    # White space around it is dropped, and what would turn the rest of a line: nobody means it, and
+    # the model would see it.
+    query: str
     # k, the number of responses drawn, or of the likeliest answers that are wanted at most, 1 to
     # `MAX_SAMPLES`.
     samples: int = 10
@@ -86,7 +88,7 @@ class Request:
             object.__setattr__(self, "seed", 0)
         if not all(isinstance(text, str) for text in (self.query, self.system, self.context)):
             raise InvalidRequestError("A question, a context and a system prompt are texts.")
-        object.__setattr__(self, "query", self.query.strip())
+        object.__setattr__(self, "query", TURNS.sub("", self.query).strip())
         if not self.query:
             raise InvalidRequestError("There is no question. Type one and ask again.")
         if len(self.query) > MAX_QUERY_CHARACTERS:

@@ -99,8 +99,8 @@ def test_a_question_is_asked_as_the_model_reads_it():
             assert said == {prompts.iterative(spelling, ["Lyon"] * t) for t in (0, 2)}
 
 
-def test_white_space_around_the_texts_is_dropped():
-    assert Case("\n Which? ", "\tthis ", " that\n") == Case("Which?", "this", "that")
+def test_white_space_around_the_texts_is_dropped_and_what_turns_a_line():
+    assert Case("\n Which? ", "\tthis \u202e", " that\n") == Case("Which?", "this", "that")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from core.studies.inspection.request import (
     ("change", "says"),
     [
         ({"query": ""}, "no question"),
-        ({"query": " \n\t"}, "no question"),
+        ({"query": " \n\u202e\t"}, "no question"),
         ({"query": "x" * (MAX_QUERY_CHARACTERS + 1)}, "2,001 characters"),
         ({"query": "\ud800"}, "characters that"),
         ({"samples": 0}, "from 1 to 300"),
