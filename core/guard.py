@@ -259,6 +259,8 @@ def policy_in(file: str | Path) -> Policy:
 
     Raises `PolicyError` when there is none, or it promises more than its labels can prove.
     """
+    if not isinstance(file, str | Path):
+        raise PolicyError("`policy_in` takes the path of a policy’s file.")
     try:
         return from_json(Path(file).read_bytes())
     except OSError as error:

@@ -367,6 +367,7 @@ def test_the_command_line_loads_nothing_that_an_extra_brings():
     [
         (lambda guard: believe.guard(5), "neither a name"),
         (lambda guard: believe.guard(policy=5), "neither a Policy nor its file"),
+        (lambda guard: believe.policy_in(None), "takes the path"),
         (lambda guard: believe.guard(budget=None), "whole number from 1"),
         (lambda guard: believe.guard(budget=0), "whole number from 1"),
         (lambda guard: guard(5), "are texts"),

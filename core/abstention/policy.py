@@ -268,7 +268,7 @@ class Policy:
 
         Raises `PolicyError` when the row has no such column, or is not like those that made it.
         """
-        if self.score not in row:
+        if not hasattr(row, "get") or self.score not in row:
             raise PolicyError(
                 f"The row has no “{self.score:.60}”, which this policy decides by. Name its score "
                 "as in the calibration."

@@ -97,7 +97,8 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
     Raises `ModelError` with a sentence when no back end has that name, the model cannot be opened,
     or a server that is to say which it has does not, or has several.
     """
-    kind, _, rest = full_name(with_only_model(name, key)).partition(":")
+    whole = full_name(with_only_model(name, key)) if isinstance(name, str) else ""
+    kind, _, rest = whole.partition(":")
     if kind not in BACK_ENDS:
         raise UnknownModelError(
             f"There is no model called “{name}”. Known models: {', '.join(usages())}."

@@ -7,7 +7,7 @@ follows an answer that it is told takes second answers, given with a first one i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
@@ -192,7 +192,7 @@ def _refuse_sum(logs: list[float]) -> None:
 def _seconds(second: Sequence[str | Sequence[str]] | None, length: int) -> list[list[str]] | None:
     if second is None:
         return None
-    if isinstance(second, str | AbstractSet | Mapping):
+    if isinstance(second, str | AbstractSet | Mapping) or not isinstance(second, Iterable):
         raise ValueError("second is no list: give one, with an entry for each response.")
     second = [*second]
     if len(second) != length:
@@ -202,7 +202,7 @@ def _seconds(second: Sequence[str | Sequence[str]] | None, length: int) -> list[
 
 def _texts(values: Sequence[str], name: str) -> list[str]:
     """Return texts without blanks around them; how often each came must be known."""
-    if values is None:
+    if not isinstance(values, Iterable):
         raise ValueError(f"{name} holds no list of answers where there should be one.")
     if isinstance(values, AbstractSet | Mapping):
         raise ValueError(f"{name} is a set, which loses how often an answer came: give a list.")

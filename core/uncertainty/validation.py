@@ -93,8 +93,8 @@ def stabilisers(gamma_1: float, gamma_2: float) -> None:
 
 def threshold(value: float) -> None:
     """Refuse a similarity threshold outside [0, 1]."""
-    if not 0 <= value <= 1:
-        raise ValueError(f"The similarity threshold is {value}, but must be between 0 and 1.")
+    if not (isinstance(value, int | float | np.number) and 0 <= value <= 1):
+        raise ValueError(f"The similarity threshold is {value!r}, but must be between 0 and 1.")
 
 
 def labels(values: ArrayLike, *, length: int | None = None) -> Integers:

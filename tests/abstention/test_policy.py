@@ -181,8 +181,9 @@ def test_a_row_of_another_pipeline_or_without_the_score_is_refused():
             POLICY.decide(row | {"pipeline": text})
     with pytest.raises(PolicyError, match="“pipeline” is missing"):
         POLICY.decide({"mutual_information": 0.1})  # another's quantity may have the name
-    with pytest.raises(PolicyError, match="no “confidence”"):
-        SURE.decide({"Confidence": 0.9})
+    for row in ({"Confidence": 0.9}, None, "confidence"):
+        with pytest.raises(PolicyError, match="no “confidence”"):
+            SURE.decide(row)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ from tests.language_models.openai_server import serving
 
 
 @pytest.mark.parametrize(
-    "name", ["", "unknown", "Embedded", " embedded", "unknown:embedded", ":embedded", "os:system"]
+    "name",
+    [5, "", "unknown", "Embedded", " embedded", "unknown:embedded", ":embedded", "os:system"],
 )
 def test_an_unknown_name_gets_a_sentence_that_lists_the_known_ones(name):
     with pytest.raises(UnknownModelError) as caught:

@@ -95,6 +95,8 @@ def test_few_second_answers_say_so():
         (("Paris",), "are one text"),
         ((["", " "],), "no answers"),
         ((None,), "responses holds no list"),
+        ((5,), "responses holds no list"),
+        ((["a"], None, 5), "second is no list"),
         ((["a"], None, [None]), "second holds no list"),
         (([None, "Paris"],), "responses holds None, which is no text"),
         (({"Paris", "Lyon"},), "responses is a set"),
@@ -122,6 +124,9 @@ def test_what_is_no_evidence_is_refused_with_a_sentence(arguments, sentence):
 def test_where_all_answers_would_be_one_there_is_no_score():
     with pytest.raises(ValueError, match="all answers are one"):
         score(["Paris", "Lyon"], threshold=0)
+    for threshold in ("0.3", None, 1.5):
+        with pytest.raises(ValueError, match=f"is {threshold!r}, but must be between 0 and 1"):
+            score(["Paris", "Lyon"], threshold=threshold)
 
 
 @pytest.mark.parametrize("text", ["I don't know.", "Error: 429"])
