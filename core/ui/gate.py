@@ -65,7 +65,7 @@ WRONG_PAGE: Final = (
 TOO_OFTEN: Final = (
     "Too many sessions were opened from this address. Wait a minute, then reload the page."
 )
-NOT_FOUND: Final = "No page has this address. The first page is at /."
+NOT_FOUND: Final = "No page has this address. The first page is at /{}."
 NOT_WANTED: Final = (
     "This page has no place for a file. Open a page that has one, and choose it there."
 )
@@ -155,7 +155,7 @@ class Gate:
             if not self._handshakes.allows(client[0]):
                 return Refusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_OFTEN)
         elif scope["method"] in {"GET", "HEAD"} and not has_content(scope):
-            return Refusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
+            return Refusal(HTTPStatus.NOT_FOUND, NOT_FOUND.format(_base()))
         return None
 
     async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -174,8 +174,9 @@ class Gate:
             self._sessions -= 1
 
     def _is_page(self, scope: Scope) -> bool:
-        """Say whether the address is that of a page; Home's says where the server is by itself."""
-        return bool(name := below(scope)) and name in pages() and not scope["path"].endswith("/")
+        """Say whether the address ends with a page; Home's says where the server is by itself."""
+        name, path = below(scope), scope["raw_path"].decode("latin-1")
+        return bool(name) and name in pages() and path.endswith(f"/{name}") and "//" not in path
 
     def _health(self) -> dict[str, bool | int | None]:
         used = resident()
@@ -316,10 +317,14 @@ def has_content(scope: Scope) -> bool:
 
 def below(scope: Scope) -> str:
     """Return the path of a request below that of the server, without slashes at its ends."""
-    path, base = scope["path"].strip("/"), (st.get_option("server.baseUrlPath") or "").strip("/")
+    path, base = scope["path"].strip("/"), _base()
     if not base:
         return path
     return path[len(base) :].strip("/") if f"{path}/".startswith(f"{base}/") else "//"
+
+
+def _base() -> str:
+    return (st.get_option("server.baseUrlPath") or "").strip("/")
 
 
 @once

@@ -217,10 +217,18 @@ def test_every_page_is_at_its_address(port, path):
     assert answer(port, path)[0] == 200
 
 
+def test_a_page_says_where_its_server_is_if_its_address_ends_with_its_name(port):
+    paths = ("/history", "/%68istory", "//history", "/")
+    said = [b"BACKEND_BASE_URL" in answer(port, path)[2] for path in paths]
+    assert said == [True, False, False, False]
+
+
 def test_below_a_path_of_a_proxy_it_is_the_same():
     with running_at("believe") as port:
         assert answer(port, "/believe/history")[0] == answer(port, "/believe/health")[0] == 200
-        assert answer(port, "/believe/none")[0] == answer(port, "/history")[0] == 404
+        for path in ("/believe/none", "/history"):
+            status, _, body = answer(port, path)
+            assert status == 404 and body.endswith(b" The first page is at /believe.")
 
 
 # ------------------------------------------------------------------------ the network
