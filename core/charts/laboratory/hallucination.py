@@ -124,16 +124,6 @@ def model_alt(content: PictureContent) -> str:
     return f"Q̃ over {len(content['texts']) ** 2} pairs; the likeliest has {top}."
 
 
-def true_alt(content: PictureContent) -> str:
-    """Say the largest cell."""
-    return f"P̃ over the same pairs; the likeliest has {whole_percent(_top(content, 'p'))}."
-
-
-def excess_alt(content: PictureContent) -> str:
-    """Say how much it is."""
-    return f"{whole_percent(content['misplaced'])} of Q̃ is more than the truth has."
-
-
 def _top(content: PictureContent, which: str) -> float:
     return float(np.array(content[which], float).max())
 
@@ -151,9 +141,14 @@ PICTURES = (
         "excess",
         "Mass that should not be there",
         partial(cells, which="excess"),
-        excess_alt,
+        lambda of: f"{whole_percent(of['misplaced'])} of Q̃ is more than the truth has.",
         "Q̃ − P̃ over pairs of answers, where it is above 0. The scale is that of Q̃ and P̃.",
     ),
     LaboratoryPicture("model", "What the model says, Q̃", partial(cells, which="q"), model_alt),
-    LaboratoryPicture("truth", "What is true, P̃", partial(cells, which="p"), true_alt),
+    LaboratoryPicture(
+        "truth",
+        "What is true, P̃",
+        partial(cells, which="p"),
+        lambda of: f"P̃ over the same pairs; the likeliest has {whole_percent(_top(of, 'p'))}.",
+    ),
 )

@@ -84,7 +84,7 @@ def aurocs(measured: RunMeasures) -> Picture:
     """
     best, names = lead(measured), ranking(measured)
     assert best is not None, "there is an AUROC"
-    use = words.score_to_use(best) if best.others else ""
+    use = best.score if best.others and best.beats_chance else ""
     behind = {each.other: each.difference for each in best.others if use}
     rows = []
     for name in names:

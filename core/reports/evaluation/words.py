@@ -136,11 +136,6 @@ def exclusions(results: Results) -> list[str]:
     ]
 
 
-def score_to_use(of: BestScore | None) -> str:
-    """Return the score that `answer` names to use; "" where it names none."""
-    return of.score if of is not None and of.beats_chance else ""
-
-
 def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
     results, name = measured.results, SCORES[of.score].title
     correct = results.correct[of.score]

@@ -11,13 +11,12 @@ from streamlit.delta_generator import DeltaGenerator
 from core.charts.amplification.curves import MOST_CURVES
 from core.codec import one_line
 from core.language_models.errors import ModelError
-from core.studies.amplification.curve import MOST_REPETITIONS, Case
-from core.studies.amplification.gallery import EXAMPLES, MOST_AT_FIRST, propose
+from core.studies.amplification.curve import Case
+from core.studies.amplification.gallery import EXAMPLES, propose
 from core.studies.costs import plan
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError, Reading
-from core.ui.addresses import number
 from core.ui.examples import examples
 from core.ui.inspection.recordings import recordings
 from core.ui.messages import problem
@@ -117,11 +116,6 @@ def _is_stale(query: str, *answers: str) -> bool:
         these = {_ANSWERS_OF: (query, answers)}
         st.button("Keep these", key="keep_answers", on_click=st.session_state.update, args=(these,))
     return True
-
-
-def most_repetitions() -> int:
-    """Let the person say how far the curve goes."""
-    return number("most", 1, MOST_REPETITIONS, MOST_AT_FIRST, 10)
 
 
 def _set(case: Case) -> None:

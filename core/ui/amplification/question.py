@@ -4,8 +4,10 @@ import streamlit as st
 
 from core.charts.amplification.curves import SCALES
 from core.studies.amplification import curve as study
-from core.studies.amplification.curve import Amplification, Case
+from core.studies.amplification.curve import MOST_REPETITIONS, Amplification, Case
+from core.studies.amplification.gallery import MOST_AT_FIRST
 from core.studies.inspection.request import InvalidRequestError
+from core.ui.addresses import number
 from core.ui.amplification import form
 from core.ui.amplification.curves import curves, draw_usage
 from core.ui.amplification.drawing import answer, details, list_curves, pictures, title
@@ -22,7 +24,7 @@ def your_question() -> None:
     picture = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="curve_controls"):
         with st.container(width=180):
-            most = form.most_repetitions()
+            most = number("most", 1, MOST_REPETITIONS, MOST_AT_FIRST, 10)
         scale = st.segmented_control(
             "Steps of repetitions",
             SCALES,

@@ -13,7 +13,6 @@ from core.reports.calibration.document import by_group
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.first_calibration import errors_of_belief, first_calibration
 from core.studies.calibration.result import CalibrationResult
-from core.studies.inspection.verdict import LEAST_KEPT
 from core.ui import figures
 from core.ui.calibration.ledger import is_example, limit_of_count
 from core.ui.glossary import TERMS
@@ -24,10 +23,8 @@ WHAT_WAS_READ = (
 )
 OF_EXAMPLE = "The bundled example. A file of yours takes its place."
 OWN_PROMISE = (
-    "ln of the number of answers is the largest doubt possible. A single answer has to be given "
-    f"again in at least {LEAST_KEPT:.0%} of cases, told others. The promise for answers that are "
-    "believed comes with the built-in policy, at half of δ. "
-    "Nothing sets it here: a policy of your own never says “Believe it”."
+    "ln of the number of answers is the largest doubt possible. This promise comes with the "
+    "built-in policy, at half of δ: a policy of your own never says “Believe it”."
 )
 WITH_HELP = ("believe", 1), ("doubt", 2)  # words, and the places of their rules
 NOT_NEAR = f"{TERMS['Nearness']} No share here counts such questions."

@@ -78,11 +78,8 @@ def _score(data: LabelledRows, method: str) -> str:
 
 def _is_from_the_list(data: LabelledRows, target: Target) -> bool:
     """Say whether a target was chosen from the list of prices, after a look at these rows."""
-    return target.method == "ltt" and target.error != _first(data, target.error) and _is_on(target)
-
-
-def _is_on(target: Target) -> bool:
-    return any(math.isclose(target.error, each) for each in TARGETS)
+    is_on = any(math.isclose(target.error, each) for each in TARGETS)
+    return target.method == "ltt" and target.error != _first(data, target.error) and is_on
 
 
 def _first(data: LabelledRows, error: float) -> float:

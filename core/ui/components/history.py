@@ -76,9 +76,8 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
     """Return what a browser needs to draw a result, its doubt on a scale from 0 to `most`."""
     (kind, icon), mark = KINDS[one.kind], outcome.mark
     is_usual = outcome.policy.startswith("default")
-    is_withheld = outcome.stamp is STAMPS[Headline.ABSTAIN]
     reason = outcome.answer if outcome.answer == UNTAUGHT else ""
-    beside, why = _beside_limit(outcome, is_withheld), outcome.why
+    beside, why = _beside_limit(outcome), outcome.why
     overall = " of all answered" if outcome.overall and outcome.policy.endswith(" wrong") else ""
     believed = outcome.belief_limit or 0.0
     if outcome.stamp is STAMPS[Headline.BELIEVE] and (match := _OF_BELIEF.match(why)):
@@ -138,16 +137,11 @@ def widest_scale(outcomes: Iterable[SavedOutcome]) -> float:
     return max(widest, default=1.0)
 
 
-def _belief_limit(outcome: SavedOutcome) -> float | None:
-    """Return the limit that gave “Believe it”; None of another word."""
-    return outcome.belief_limit if outcome.stamp is STAMPS[Headline.BELIEVE] else None
-
-
-def _beside_limit(outcome: SavedOutcome, is_withheld: bool) -> str:
+def _beside_limit(outcome: SavedOutcome) -> str:
     """Return the doubt and the limit that gave its word."""
-    belief = _belief_limit(outcome)
+    belief = outcome.belief_limit if outcome.stamp is STAMPS[Headline.BELIEVE] else None
     doubt, limit = _in_digits(outcome, outcome.limit if belief is None else belief)
-    sign = "≥" if is_withheld else "<" if belief is None else "≤"
+    sign = "≥" if outcome.stamp is STAMPS[Headline.ABSTAIN] else "<" if belief is None else "≤"
     # Earlier versions saved too few digits to tell them apart.
     return f"{doubt if doubt != limit else ''} {sign} {limit}".lstrip()
 
