@@ -26,7 +26,7 @@ def page() -> None:
     """
     page_header(
         "What does repeating an answer do?",
-        "**What is known by heart stands, the half known gives way.**",
+        "**Mostly, the well known stands, the half known gives way.**",
         decides=False,
     )
     if result := saved_result.open_result("amplification"):

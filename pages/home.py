@@ -10,7 +10,7 @@ def home() -> None:
     """Draw the page: a question, the experiment, the challenge, and the ways on."""
     page_header(
         "Does it know, or is it just saying so?",
-        "Tell our model another answer: **the further its own gives way, the less it knows.**",
+        "Tell our model another answer: **the further its own give way, the more it doubts.**",
     )
     try:
         experiment()

@@ -169,6 +169,8 @@ def test_beside_believe_it_stands_the_limit_that_gave_it(embedded, kind, beside)
     assert alone["doubt"].endswith(f"< {default_policy().threshold:.3f}")
     part = 0.179 / 0.581 if kind == "Many answers" else 1
     assert saved["believed"] == pytest.approx(part * saved["limit"]) and alone["believed"] == 0
+    if kind == "Known":  # on a scale of its own, as on Inspection
+        assert (saved["part"], saved["limit"]) == (0.034, 0.5)
 
 
 def test_the_file_says_no_more_than_the_list(downloaded):

@@ -174,7 +174,7 @@ def promise(calibration: Calibration) -> dict[str, str]:
     share = f"at most {percent(target.error)} wrong"
     sure = f", {percent(target.confidence)} sure" if target.method == "ltt" else ""
     return {
-        "promised_label": f"Promised for new questions{sure}",
+        "promised_label": f"Promised for more like these{sure}",
         "promise": f"{share}{' of all' if target.method == 'crc' else ''}",
         "target": share,
         "band": f"band: the {percent(target.confidence)} interval of each point by itself",

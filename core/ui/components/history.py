@@ -39,6 +39,7 @@ FOLDERS: Final = re.compile(r"^gguf:.*[/\\]")  # of a file on this machine: nobo
 NOT_SAVED: Final = "open it to see why"  # of what earlier versions saved
 #: What gave “Believe it”, which the doubt stands beside; then what else is to be said.
 _OF_BELIEF: Final = re.compile(rf"(?:{BELIEF} \d+\.\d+|(?P<share>(?:doubt|kept) [^;]+))(?:; )?")
+_SHARES: Final = re.compile(r"\D*(\d+(?:\.\d+)?)% ≤ (\d+(?:\.\d+)?)%")
 UNTAUGHT: Final = STAMPS[Headline.UNTAUGHT].reason  # in place of an answer
 #: Of each kind its name, and the icon that its page has in the navigation.
 KINDS: Final = {
@@ -83,10 +84,12 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
     if outcome.stamp is STAMPS[Headline.BELIEVE] and (match := _OF_BELIEF.match(why)):
         why, share = why[match.end() :], match["share"] or beside
         beside = share.replace("doubt ", "").replace("limit ", "")
-        believed = outcome.limit if match["share"] else believed  # of a single answer, one place
     if is_usual and outcome.stamp is STAMPS[Headline.PERHAPS]:
         reason = NOT_SAVED
-    part, limit = (outcome.doubt or 0.0) / most, outcome.limit / most
+    part, limit, believed = (x / most for x in (outcome.doubt or 0.0, outcome.limit, believed))
+    if shares := _SHARES.fullmatch(beside):  # of a single answer, on a scale of its own
+        part, limit = (min(float(share) / 100, 1.0) for share in shares.groups())
+        believed = limit
     if not (is_measured := _is_measured(outcome)):
         beside = doubt_of(outcome)
     if outcome.away:  # on a scale of its own, as on Inspection
@@ -107,7 +110,7 @@ def _row(one: Summary, outcome: SavedOutcome, most: float, times: int) -> dict[s
         "policy": f"{outcome.policy}{overall}",
         "part": min(max(part, 0.0), 1.0) if is_measured else None,
         "limit": limit,
-        "believed": min(believed, outcome.limit) / most,
+        "believed": min(believed, limit),
         "doubt": beside,
         "numbers": doubt_of(outcome),
         "why": why or reason,

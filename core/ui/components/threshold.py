@@ -22,7 +22,7 @@ WORDS: Final = {
     "back": "Back to its place",
     "answers_label": "Answers",
     "wrong_label": "Wrong on the rows that set the limit",
-    "promised_label": "Promised for new questions",
+    "promised_label": "Promised for more like these",
     "nothing": "No promise",
     "spoken": "{threshold}: answers {answers}, {wrong} of them wrong. Promised: {promise}.",
     "right": "right",
