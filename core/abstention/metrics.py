@@ -153,6 +153,14 @@ def auroc(scores: ArrayLike, correct: ArrayLike) -> float:
     return measures(all_blocks(scores, correct))[0]
 
 
+def share_of_ties(scores: ArrayLike, correct: ArrayLike) -> float:
+    """Return the share of pairs of a wrong and a right answer, of which an AUROC counts half."""
+    ranks = all_blocks(scores, correct)
+    bad = np.diff(ranks.errors, prepend=0)
+    good = np.diff(ranks.answered, prepend=0) - bad
+    return float(bad @ good / max(bad.sum() * good.sum(), 1))
+
+
 def aurc(scores: ArrayLike, correct: ArrayLike) -> float:
     """Return the area under the risk–coverage curve, the mean over all orders of tied queries."""
     return measures(all_blocks(scores, correct))[1]

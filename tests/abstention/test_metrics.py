@@ -44,6 +44,8 @@ def test_auroc_is_scikit_learns():
         finite = np.where(doubts < np.inf, doubts, 1e9)  # missing and infinite are the largest
         expected = roc_auc_score(~correct, finite)
         assert metrics.auroc(doubts, correct) == pytest.approx(expected, abs=1e-12)
+        pairs = finite[~correct][:, None] == finite[correct]
+        assert metrics.share_of_ties(doubts, correct) == pytest.approx(pairs.mean())
 
 
 @given(small(), st.lists(st.sampled_from([-np.inf, 0.0, 0.5, 1.0, 1.5, 2.0, np.inf]), max_size=5))

@@ -9,7 +9,7 @@ import numpy as np
 from core.abstention.bayesian_bootstrap import ENOUGH
 from core.abstention.intervals import Interval
 from core.abstention.ledger import MOST_LOOKS, Look, no_budget
-from core.abstention.metrics import MEASURES, auroc
+from core.abstention.metrics import MEASURES, auroc, share_of_ties
 from core.abstention.policy import Pipeline
 from core.codec import count_of, list_of, one_line, with_interval
 from core.data.datasets.world import NEVER_TAUGHT
@@ -147,11 +147,12 @@ def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
             ]
     auroc = of.widened
     ends = "" if math.isnan(auroc.lower) else f"{auroc.lower:.0%} to {auroc.upper:.0%}; "
+    half = ", ties half" if share_of_ties(results.doubts[of.score], correct) >= 0.01 else ""
     file = str(results.run.manifest["questions"]["name"])
     whose = [f"“{one_line(source)}”" for source in results.only] or [one_line(file)]
     does = (
         f"Of a wrong and a right answer, the wrong one is doubted more in {auroc.value:.0%} of "
-        f"pairs ({ends}chance: 50%). On {list_of(whose)} ({size(results)}), "
+        f"pairs ({ends}chance: 50%{half}). On {list_of(whose)} ({size(results)}), "
         f"{int((~correct).sum()):,} answers are wrong."
     )
     largest = [measured.interval(each, "auroc").value for each in ranking(measured)[:2]]

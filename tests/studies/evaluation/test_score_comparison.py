@@ -207,6 +207,10 @@ def test_less_evidence_is_no_stronger_word(found):
     vars(blind.results).update(doubts=blind.results.doubts | {second: blind.results.doubts[leader]})
     level = measure_run(blind.results, 200)
     assert words.answer(level)[1].startswith("None is ahead. ")
+    assert "chance: 50%). On" in words.answer(level)[1]
+    coarse = blind.results.doubts | {name: np.zeros(len(found)) for name in (leader, second)}
+    vars(blind.results).update(doubts=coarse)
+    assert "chance: 50%, ties half). On" in words.answer(measure_run(blind.results, 200))[1]
     shown, own = document.aurocs(blind).data[0][0], lead(blind).widened
     assert (shown.value, shown.lower, shown.upper) == (own.value, own.lower, own.upper)
     assert shown.note == f"{own.lower:.0%} to {own.upper:.0%}"
