@@ -54,7 +54,7 @@ def badge(*, fits: bool = True) -> None:
         overall = "" if policy.caution == "" else " overall"  # also where nobody knows of groups
         label = f"≤ {target:.6g}% wrong{overall}, {sure:.6g}% sure"
         if belief := belief_of(policy):  # “Perhaps” has no such promise
-            label = f"“Believe it”: ≤ {100 * belief.target_error:.6g}% wrong *· {sure:.6g}% sure*"
+            label = f"“Believe it”: ≤ {100 * belief.target_error:.6g}% *wrong* · {sure:.6g}% sure"
     elif policy.method == "crc":
         label = f"≤ {100 * policy.target_error:.6g}% answered and wrong on average"
     else:

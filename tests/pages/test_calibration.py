@@ -1556,7 +1556,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     """A question with many answers: much entropy, little mutual information."""
     question = "Name a yellow fruit."
     before = decided(inspect(example, question))
-    assert policy_badges(example) == ["“Believe it”: ≤ 2% wrong *· 90% sure*"]
+    assert policy_badges(example) == ["“Believe it”: ≤ 2% *wrong* · 90% sure"]
     example.session_state["policy_badge_1"] = True
     example.run()
     assert said(example, default_policy().caution), "where the promise is broken is named"

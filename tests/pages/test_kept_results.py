@@ -315,7 +315,7 @@ def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
         page.session_state["policy_badge_1"] = True
         assert said(page.run(), NOT_CHECKED)
         press(page, "stop_policy")
-        assert policy_badges(page)[0].startswith("“Believe it”: ≤ 2% wrong")
+        assert policy_badges(page)[0].startswith("“Believe it”: ≤ 2% *wrong*")
         taken = session("calibration", saved=id)
         press(taken, "use_kept")
         assert policy_badges(taken) == ["The policy is not verified"]
