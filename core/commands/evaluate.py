@@ -365,7 +365,7 @@ def _report(measured: RunMeasures, summary: dict[str, Any]) -> str:
     return "\n".join(
         [
             f"{summary['done']:,} of {count_of(summary['questions'], 'question')} finished, "
-            f"{summary['rows']:,} rows count, in {summary['folder']}.",
+            f"rows that count: {summary['rows']:,}, in {summary['folder']}.",
             *filter(None, [summary["answer"]]),
             *["", *table(columns)],
             *(["", intervals] if summary["rows"] else []),

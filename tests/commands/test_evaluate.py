@@ -46,7 +46,7 @@ def test_a_run_is_asked_reported_and_read_again(world, asked, tmp_path):
     assert "40 questions asked, 0 finished before." in result.stderr
     first, answer, _, head, *lines = result.stdout.splitlines()
     lines, (_, intervals, _, *comparisons) = lines[: len(SCORES)], lines[len(SCORES) :]
-    assert first == f"40 of 40 questions finished, 40 rows count, in {tmp_path / 'run'}."
+    assert first == f"40 of 40 questions finished, rows that count: 40, in {tmp_path / 'run'}."
     assert answer.startswith("No doubt is shown to find the wrong answers. ")  # of 40 rows
     assert head.split() == ["symbol", "right", "right", "by", "F1", "AUROC", "AURC", "AUGRC", "PRR"]
     assert "token F1 calls" in result.stderr  # beside the rule for the same answer

@@ -52,7 +52,7 @@ def report(measured: RunMeasures) -> Report:
     return Report(
         kind="Evaluation of a model",
         title=f"{pipeline.model} on {questions['name']}",
-        finding=" ".join(words.answer(measured)) or f"{count_of(len(results), 'row')} count here.",
+        finding=" ".join(words.answer(measured)) or f"Rows that count here: {len(results):,}.",
         texts=[
             *filter(None, [mixtures.finding(results)]),
             *results.run.extent,
