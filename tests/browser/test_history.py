@@ -71,8 +71,8 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     page.get_by_role("button", name="Delete permanently").click()
     expect(page.get_by_text("No saved result has all of these words.")).to_be_visible()
 
-    gone = open_page(permalink)
-    expect(gone.get_by_text("This result is not here")).to_be_visible()
+    other.goto(permalink)
+    expect(other.get_by_text("This result is not here")).to_be_visible()
 
 
 def test_what_has_no_verdict_has_the_room_of_one(address, open_page):
@@ -94,13 +94,15 @@ def test_what_has_no_verdict_has_the_room_of_one(address, open_page):
 
 def test_doubts_stand_one_below_the_other_under_the_name_of_their_scale(address, open_page):
     ink = "(each) => getComputedStyle(each).color"
+    page = open_page("about:blank")
     inks = []  # of “Believe it”, and of “Perhaps”, which is not in the colour of trust
     for question in ("Who+wrote+Hamlet%3F", "What+is+the+capital+of+Australia%3F"):
-        page = open_page(f"{address}/inspection?q={question}")
+        page.goto(f"{address}/inspection?q={question}")
         expect(page.locator(VERDICT)).to_be_visible()
         at_rest(page)
         inks.append(page.locator('[class*="st-key-served"] span').first.evaluate(ink))
-    page = open_page(f"{address}/history", **PHONE)
+    page.set_viewport_size(PHONE)
+    page.goto(f"{address}/history")
     rows = [page.locator(".result", has_text=name) for name in ("Hamlet", "Australia")]
     assert [row.locator(".came").evaluate(ink) for row in rows] == inks and len({*inks}) == 2
     expect(page.get_by_text("doubt; dashed: “I don’t know”")).to_be_visible()
@@ -130,8 +132,8 @@ def provider():
 
 
 @pytest.fixture
-def signed_in(tmp_path, chromium, tabs, provider):
-    """Return a function that signs somebody in, each time in a browser that nobody has used."""
+def signed_in(tmp_path, tabs, provider):
+    """Return a function that signs somebody in, each time in a browser that knows nobody."""
     port = free_port()
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(
@@ -145,15 +147,12 @@ def signed_in(tmp_path, chromium, tabs, provider):
         port=port,
         BELIEVE_DATABASE_URL=f"sqlite:///{tmp_path / 'believe.db'}",
     )
-    pages = []
+    page = tabs.take()
 
     def come(name, path):
-        if pages:
-            page = chromium.new_context(reduced_motion="reduce").new_page()
-            page.set_default_timeout(60_000)
-        else:  # it has compiled the app's scripts
-            page = tabs.take()
-        pages.append(page)
+        page.goto(f"{address}/_stcore/health")
+        page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        page.context.clear_cookies()
         claims = {"email": f"{name}@x.example"}
         page.request.put(f"{provider}/users/{name}", data=claims)
         page.goto(f"{address}/history")
@@ -166,10 +165,7 @@ def signed_in(tmp_path, chromium, tabs, provider):
         return page
 
     yield come
-    first, *others = pages
-    tabs.give_back(first)
-    for page in others:
-        page.context.close()
+    tabs.give_back(page)
     stop_server(process)
 
 
@@ -182,6 +178,13 @@ def test_who_signed_in_finds_what_they_asked_in_any_browser_and_nobody_else_does
     again = signed_in("alice", "/history")
     expect(again.get_by_role("checkbox", name="Tick").first).to_be_visible()
     expect(again.get_by_text("You are signed in as alice@x.example.")).to_be_visible()
+    again.get_by_role("button", name="Sign out").click()
+    again.get_by_role("button", name="End session").click()  # at the provider
+    again.wait_for_url(f"{address}/**")
+    again.goto(f"{address}/history")
+    expect(again.get_by_role("button", name="Sign in")).to_be_visible()
+    expect(again.get_by_text("Nothing here yet.")).to_be_visible()
+
     given = signed_in("bob", "/history")
     expect(given.get_by_text("as bob@x.example")).to_be_visible()
     expect(given.get_by_text("Nothing here yet.")).to_be_visible()
@@ -202,10 +205,3 @@ def test_who_signed_in_finds_what_they_asked_in_any_browser_and_nobody_else_does
     given.goto(f"{address}/history")
     expect(given.get_by_role("button", name="Sign in")).to_be_visible()
     expect(given.get_by_text("Nothing here yet.")).to_be_visible()
-
-    again.get_by_role("button", name="Sign out").click()
-    again.get_by_role("button", name="End session").click()  # at the provider
-    again.wait_for_url(f"{address}/**")
-    again.goto(f"{address}/history")
-    expect(again.get_by_role("button", name="Sign in")).to_be_visible()
-    expect(again.get_by_text("Nothing here yet.")).to_be_visible()
