@@ -109,7 +109,7 @@ def test_back_goes_from_curve_to_curve_and_from_tab_to_tab(address, open_page):
     expect(question_of(page)).not_to_have_value("")
     first = question_of(page).input_value()
     at_rest(page)
-    page.get_by_role("button", name="A yellow fruit", exact=True).click()
+    page.locator("label", has_text="A yellow fruit").click()
     expect(question_of(page)).to_have_value(second := CASES["Many answers"].query)
     at_rest(page)
     page.get_by_role("tab", name="Mechanism").click()
