@@ -64,7 +64,10 @@ def use(monkeypatch):
 
 
 def opened(case=None, tab=OWN, **query):
-    return session("amplification", **(given(case) if case else {}), tab=tab, **query)
+    """Open the page with all that is behind its curves unfolded."""
+    page = visit("amplification", **(given(case) if case else {}), tab=tab, **query)
+    page.session_state["behind"] = True
+    return settled(page.run())
 
 
 def given(case):

@@ -104,14 +104,15 @@ def _change(i: int, one: Amplification, case: Case | None) -> None:
         )
 
 
-def _prompt(amplifications: list[Amplification], most: int) -> None:
-    """Show the exact prompt of a curve at any number of repetitions."""
+def _behind(amplifications: list[Amplification], most: int) -> None:
+    """Show the exact prompt of a curve at any number of repetitions, and every point."""
     names = [f"{i + 1}. {one.case.query}" for i, one in enumerate(amplifications)]
     left, right = st.columns([3, 1])
     chosen = left.selectbox("Curve", names, key="prompt_of") if len(names) > 1 else names[0]
     one = amplifications[names.index(chosen)]
     times = right.number_input("At how many repetitions", 0, most, min(2, most), key="prompt_at")
     st.code(one.case.prompt(times, one.read_as), language=None, wrap_lines=True, height=320)
+    st.dataframe(serialise.to_table(amplifications), hide_index=True, key="points")
 
 
 def details(
@@ -121,9 +122,8 @@ def details(
     for picture in document.pictures(amplifications, scale)[1:]:  # one, where they are known
         show = partial(figures.show, picture, "probabilities")
         fold(PROBABILITIES, show, key="both_probabilities", icon=":material/show_chart:")
-    with st.expander("Everything behind it: prompt, points", icon=":material/list:"):
-        _prompt(amplifications, most)
-        st.dataframe(serialise.to_table(amplifications), hide_index=True, key="points")
+    behind = "Everything behind it: prompt, points"
+    fold(behind, partial(_behind, amplifications, most), key="behind", icon=":material/list:")
     with st.container(horizontal=True):
         if amplifications[0].model == name_in_use() and st.button(
             "Can I believe its answer?", key="inspect", icon=":material/search:"
