@@ -43,6 +43,7 @@ def ledger(
                     tell(sentence)
             is_noted = False
             while not is_noted:
+                earlier = None  # where others have looked meanwhile, those before are too few
                 earlier = [from_json(*each) for each in Looks(database).all().items()]
                 result = work(earlier)
                 new = {each.setting: to_json(each) for each in looks_of(result) if each is not None}

@@ -23,6 +23,10 @@ class UnknownResultError(StoreError):
     """No result is kept under that id."""
 
 
+class UnknownLookError(StoreError):
+    """A saved look at labels is none that this program can read."""
+
+
 def sqlite_kind(error: BaseException | None) -> int | None:
     """Return the kind of an SQLite error, such as `sqlite3.SQLITE_BUSY`; None for others."""
     code = getattr(error, "sqlite_errorcode", None)

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from core.language_models.errors import RefusedError
 from core.reports.evaluation import words
+from core.store.labels import UNKNOWN_LOOK
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.saved_run import Run, labelled_csv
 from core.ui.evaluation import form
@@ -366,3 +367,6 @@ def test_a_run_put_beside_another_is_looked_at_too():
     (own / ("b" * 32) / "rows-00000.parquet").write_bytes(b"")
     page = session("evaluation", run="a" * 32, results="Compare")
     assert said(page, "rows-00000.parquet is damaged") and not said(page, str(own))
+    storage().looks.save([("of a later Believe", "{}")])
+    written(own / ("c" * 32), *[wrong] * NUMBER)
+    assert said(session("evaluation", run="c" * 32), UNKNOWN_LOOK)

@@ -16,7 +16,7 @@ from core.abstention.ledger import ALIKE, Look, Rows, from_text, look, related_l
 from core.codec import LARGEST, count_of, one_line, text_of
 from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled_rows import LabelledRows
-from core.store.errors import StoreError
+from core.store.errors import UnknownLookError
 from core.store.labels import UNKNOWN_LOOK
 
 _ROWS = "rows", "cells"  # that are numbers
@@ -85,7 +85,7 @@ def to_json(each: Look) -> str:
 
 
 def from_json(setting: str, text: str) -> Look:
-    """Return a look that this program saved; raise `StoreError` where this is none it knows.
+    """Return a look that this program saved; or raise `UnknownLookError`.
 
     A database may have been edited, and a later version may say more of a look.
     """
@@ -101,7 +101,7 @@ def from_json(setting: str, text: str) -> Look:
         if not (list(map(type, numbers)) == [int, int, bool] and 1 <= each.place <= LARGEST):
             raise ValueError("a number of a look is invalid")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise StoreError(UNKNOWN_LOOK) from error
+        raise UnknownLookError(UNKNOWN_LOOK) from error
     return each
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from core.abstention.ledger import Look
 from core.data.tabular.labelled_rows import LabelledRows
 from core.reports.calibration.words import UNREAD
-from core.store.errors import StoreError
+from core.store.errors import StoreError, UnknownLookError
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.calibration.delta_spending import from_json, to_json
 from core.studies.calibration.first_calibration import example, first_calibration
@@ -88,6 +88,8 @@ def note(
     Return whether it is: not where another page has looked meanwhile, whose place it may have.
 
     `earlier`: the looks after which these were counted.
+
+    Raises `CalibrationError` where one of the database cannot be read.
     """
     if data is not None and is_example(data):
         _looks_at_example().update({each.setting: each for each in taken})
@@ -104,6 +106,8 @@ def note(
                     from_json(*each)  # one that cannot be read would be unknown for ever
                 return False
             unsaved.clear()
+        except UnknownLookError as error:  # it may be one at these labels, and those behind it
+            raise CalibrationError(f"{UNREAD} {error}") from error
         except StoreError as error:
             unsaved |= new
             st.text(f"A later session does not know that these labels were looked at. {error}")

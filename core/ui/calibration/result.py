@@ -23,8 +23,9 @@ WHAT_WAS_READ = (
 )
 OF_EXAMPLE = "The bundled example. A file of yours takes its place."
 OWN_PROMISE = (
-    "ln of the number of answers is the largest doubt possible. This promise comes with the "
-    "built-in policy, at half of δ: a policy of your own never says “Believe it”."
+    "ln of the number of answers is the largest doubt possible. That of a single answer is how "
+    "likely the model says another, told others. This promise comes with the built-in policy, at "
+    "half of δ: a policy of your own never says “Believe it”."
 )
 WITH_HELP = ("believe", 1), ("doubt", 2)  # words, and the places of their rules
 NOT_NEAR = f"{TERMS['Nearness']} No share here counts such questions."

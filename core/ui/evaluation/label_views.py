@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.reports.evaluation.words import price_of_view
+from core.studies.calibration.calibration import CalibrationError
 from core.studies.evaluation.label_views import view
 from core.studies.evaluation.results import Results
 from core.ui.calibration.ledger import take
@@ -16,10 +17,14 @@ def note_view(
 
     `name`: of the place on the page, for `memory_of`.
     """
-    seen = memory_of(
-        *(name, results),
-        lambda: take(lambda earlier: view(results, earlier, target), lambda look: look),
-        target,
-    )
+    try:
+        seen = memory_of(
+            *(name, results),
+            lambda: take(lambda earlier: view(results, earlier, target), lambda look: look),
+            target,
+        )
+    except CalibrationError as error:
+        st.text(str(error))
+        return
     if seen is not None and (sentence := price_of_view(seen)):
         st.text(sentence)
