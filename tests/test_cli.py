@@ -17,13 +17,13 @@ import pytest
 from core import cli, prompts
 from core.abstention.policy import to_json
 from core.abstention.policy_files import from_json, policy_from_dict
-from core.commands.ledger import IN_MEMORY, NOT_NOTED
+from core.commands.ledger import IN_MEMORY
 from core.commands.terminal import CLEAR, guard
 from core.data.datasets.predictions import predictions_in, read_predictions, row_hashes
 from core.data.tabular.uploads import parse
 from core.language_models import opening
 from core.reports.amplification import words as curve_words
-from core.reports.calibration.words import UNREAD
+from core.reports.calibration.words import UNNOTED, UNREAD
 from core.reports.inspection.words import USUAL_NUMBER_ALONE, likely
 from core.reports.result_files import FROM_FILE
 from core.store.database import open_database
@@ -509,7 +509,7 @@ def first_look(result):
     return {name: each for name, each in found.items() if name not in ("delta", "spent_by")}
 
 
-def test_nothing_is_promised_where_what_came_before_cannot_be_read(scores, tmp_path, monkeypatch):
+def test_nothing_is_promised_where_looks_cannot_be_read_or_noted(scores, tmp_path, monkeypatch):
     base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2, "--json")
     (tmp_path / "folder").write_text("in the way")
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/folder/believe.db")
@@ -523,7 +523,7 @@ def test_nothing_is_promised_where_what_came_before_cannot_be_read(scores, tmp_p
 
     with monkeypatch.context() as broken:
         broken.setattr(Looks, "save", full)
-        assert believe(*base).stderr.startswith(NOT_NOTED)
+        refused(believe(*base), f"{UNNOTED} The disk is full. Make room.", 1)
 
     save = Looks.save
 

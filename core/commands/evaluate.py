@@ -17,7 +17,7 @@ from core.codec import count_of, encode, finite, list_of
 from core.commands.columns import COLUMNS, columns, skips
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, Range, write
-from core.commands.ledger import UnreadError, ledger
+from core.commands.ledger import LedgerError, ledger
 from core.commands.model import asks, open_for_study, payment, refuse_others, refuse_typed, tell
 from core.commands.request import reads, request_of
 from core.commands.terminal import CLEAR
@@ -204,7 +204,7 @@ def _note_views(results: Results, options: dict[str, Any]) -> None:
     for target in targets:
         try:
             seen = ledger(partial(view, results, target=target), lambda taken: [taken])
-        except UnreadError as error:  # nothing is promised here
+        except LedgerError as error:  # nothing is promised here
             tell(error.message)
             return
     if seen is not None and (sentence := words.price_of_view(seen)):

@@ -7,7 +7,7 @@ import click
 
 from core.abstention.ledger import Look
 from core.commands.model import tell
-from core.reports.calibration.words import UNREAD
+from core.reports.calibration.words import UNNOTED, UNREAD
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.labels import Looks
@@ -15,15 +15,14 @@ from core.studies.calibration.delta_spending import from_json, to_json
 
 T = TypeVar("T")
 
-NOT_NOTED = "This look is not noted, so that later looks at these labels cost too little:"
 IN_MEMORY = (
     "The database is in memory, so looks at these labels are counted in this command only, and "
     "its promise and those of others do not hold together."
 )
 
 
-class UnreadError(click.ClickException):
-    """The looks before cannot be read, so that nothing may be promised."""
+class LedgerError(click.ClickException):
+    """The looks before cannot be read, or this one not noted, so that nothing may be promised."""
 
 
 def ledger(
@@ -33,24 +32,21 @@ def ledger(
 
     It works again where another command has looked meanwhile, whose place it would take.
 
-    Raises `UnreadError` where nobody can say what was looked at before.
+    Raises `LedgerError` where nobody can say what was looked at before, or note this.
     """
-    earlier: list[Look] | None = None
+    beginning = UNREAD
     try:
         with open_database() as database:
             for sentence in (database.notice, None if database.folder else IN_MEMORY):
                 if sentence:  # a damaged file was set aside, with what it knew
                     tell(sentence)
-            is_noted = False
-            while not is_noted:
-                earlier = None  # where others have looked meanwhile, those before are too few
+            while True:
                 earlier = [from_json(*each) for each in Looks(database).all().items()]
                 result = work(earlier)
                 new = {each.setting: to_json(each) for each in looks_of(result) if each is not None}
-                is_noted = Looks(database).save(new.items(), {each.setting for each in earlier})
+                beginning = UNNOTED
+                if Looks(database).save(new.items(), {each.setting for each in earlier}):
+                    return result
+                beginning = UNREAD  # of others, who have looked meanwhile
     except StoreError as error:
-        if earlier is None:
-            raise UnreadError(f"{UNREAD} {error}") from error
-        tell(f"{NOT_NOTED} {error}")
-        result = work(earlier)
-    return result
+        raise LedgerError(f"{beginning} {error}") from error

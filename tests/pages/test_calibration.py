@@ -787,9 +787,9 @@ def test_nothing_is_promised_of_labels_while_nobody_can_say_what_was_looked_at_b
     with monkeypatch.context() as broken:
         broken.setattr(Looks, "save", locked)
         set_target(again, alpha=0.12)
-        assert look(again) == 3
-        assert said(again.run(), "A later session does not know")  # as long as that is so
-    assert not said(again.run(), "A later session does not know")
+        assert said(again, f"{words.UNNOTED} Another program has locked")
+        assert badges(again) == [PROBLEM]
+    assert look(settled(again.run())) == 3 and GUARANTEED in badges(again)
     assert [from_json(*each).place for each in storage().looks.all().items()] == [1, 2, 3]
     storage().looks.save([("of a later Believe", "{}")])
     set_target(again, alpha=0.13)  # it has read all before, and this may be one at these labels

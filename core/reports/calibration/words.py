@@ -35,6 +35,10 @@ UNKNOWN_ROWS: Final = (
 UNREAD: Final = (
     "Which looks at these labels came before cannot be read, so nothing is promised of them."
 )
+UNNOTED: Final = (
+    "This look at labels cannot be noted, and later ones would cost too little, so nothing is "
+    "promised of them."
+)
 REMEDY: Final = "Check answers there, or calibrate such a group alone"
 NO_SCORE: Final = "No labelled answer has a score."
 #: What the band of that name is in the bundled example.

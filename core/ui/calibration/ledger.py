@@ -1,4 +1,4 @@
-"""What was looked at of labels: in the database and, where that fails, in this session.
+"""What was looked at of labels: in the database; where that cannot be read later, in this session.
 
 The bundled example has a ledger of its own, which ends with the session: everybody has seen it, and
 nobody's own labels are to pay for that.
@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.abstention.ledger import Look
 from core.data.tabular.labelled_rows import LabelledRows
-from core.reports.calibration.words import UNREAD
+from core.reports.calibration.words import UNNOTED, UNREAD
 from core.store.errors import StoreError, UnknownLookError
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.calibration.delta_spending import from_json, to_json
@@ -30,7 +30,6 @@ ONLY_OWN = (
     "hold together."
 )
 _LOOKS = "calibration_looks"  # by setting; those of the database, too, once they were read
-_UNSAVED = "calibration_looks_unsaved"  # of them, what the database could not take yet
 _OF_EXAMPLE = "calibration_looks_at_example"
 _READ = "calibration_looks_read"  # whether those of the database were, in this session
 
@@ -89,14 +88,13 @@ def note(
 
     `earlier`: the looks after which these were counted.
 
-    Raises `CalibrationError` where one of the database cannot be read.
+    Raises `CalibrationError` where one of the database cannot be read, or these not saved.
     """
     if data is not None and is_example(data):
         _looks_at_example().update({each.setting: each for each in taken})
         return True
     looks: dict[str, Look] = st.session_state.setdefault(_LOOKS, {})
-    unsaved: dict[str, Look] = st.session_state.setdefault(_UNSAVED, {})
-    new = unsaved | {each.setting: each for each in taken if each.setting not in looks}
+    new = {each.setting: each for each in taken if each.setting not in looks}
     if new:
         rows = [(each.setting, to_json(each)) for each in new.values()]
         try:
@@ -105,12 +103,10 @@ def note(
                 for each in saved.all().items():
                     from_json(*each)  # one that cannot be read would be unknown for ever
                 return False
-            unsaved.clear()
         except UnknownLookError as error:  # it may be one at these labels, and those behind it
             raise CalibrationError(f"{UNREAD} {error}") from error
         except StoreError as error:
-            unsaved |= new
-            st.text(f"A later session does not know that these labels were looked at. {error}")
+            raise CalibrationError(f"{UNNOTED} {error}") from error
         looks |= new
     return True
 
