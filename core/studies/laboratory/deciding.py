@@ -230,9 +230,11 @@ def _plan(
     left_out: list[str] = []
     k = request.samples
     every = [int(n) for n in _with(settings.samples, k)]
-    sizes = [n for n in every if _can(replace(request, samples=n), model)]
-    if len(sizes) < len(every):
+    sizes = [n for n in every if not _why(request, model, samples=n)]
+    if sizes[0] > every[0]:
         left_out.append(f"Of fewer than {sizes[0]} answers, this model’s scores mean nothing.")
+    if sizes[-1] < every[-1]:
+        left_out.append(_why(request, model, samples=every[-1]))
     own = _seed(replace(request, samples=sizes[-1]), settings)
 
     def add(factor: Factor, value: float | str, usual: float | str, **how: object) -> None:
@@ -261,7 +263,7 @@ def _plan(
         sampling = Request(
             request.query, enough, judged=request.judged, answer_tokens=request.answer_tokens
         )
-    if _can(sampling, model):
+    if not (why := _why(sampling, model)):
         by_seed, size = own if request.draws else _seed(sampling, settings), sampling.samples
         by_chance = Sampling.DRAWN.value
         add(Factor.SAMPLING, by_chance, request.sampling.value, requests=by_seed, samples=size)
@@ -269,22 +271,22 @@ def _plan(
             at = request.seed if request.draws else -1
             add(Factor.SEED, one.seed, at, requests=(one,), samples=size)
         for warm in _with(settings.temperatures, sampling.temperature):
-            again = replace(sampling, temperature=warm)
-            if not _can(again, model):
-                left_out.append(_why(again, model))
+            if cold := _why(sampling, model, temperature=warm):
+                left_out.append(cold)
                 continue
+            again = replace(sampling, temperature=warm)
             same = warm == sampling.temperature
             requests = by_seed if same else _seed(again, settings)
             usual = sampling.temperature if request.draws else -1.0
             add(Factor.TEMPERATURE, float(warm), usual, requests=requests, samples=size)
     else:
-        left_out.append(_why(sampling, model))
+        left_out.append(why)
     searched = replace(request, sampling=Sampling.LIKELIEST)
-    if _can(searched, model):
+    if not (why := _why(searched, model)):
         requests = own if not request.draws else (searched,)
         add(Factor.SAMPLING, Sampling.LIKELIEST.value, request.sampling.value, requests=requests)
     else:
-        left_out.append(_why(searched, model))
+        left_out.append(why)
     if len(model.forms) < 2:
         left_out.append("This model is asked in one form only.")
     else:
@@ -301,16 +303,14 @@ def _with(values: Sequence[float], own: float) -> list[float]:
 def _seed(request: Request, settings: DecidingSettings) -> tuple[Request, ...]:
     if not request.draws:
         return (request,)
-    return tuple(replace(request, seed=request.seed + i) for i in range(settings.seeds))
+    seeds = range(request.seed, request.seed + settings.seeds)
+    return tuple(replace(request, seed=seed % 2**32) for seed in seeds)
 
 
-def _can(request: Request, model: LanguageModel) -> bool:
-    return not _why(request, model)
-
-
-def _why(request: Request, model: LanguageModel) -> str:
+def _why(request: Request, model: LanguageModel, **changes: float) -> str:
+    """Say why a model cannot be asked a request with these changes; empty where it can."""
     try:
-        check_samples(request, model.capabilities)
+        check_samples(replace(request, **changes), model.capabilities)  # type: ignore[arg-type]
     except InvalidRequestError as error:
         return str(error)
     return ""

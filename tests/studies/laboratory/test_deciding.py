@@ -137,6 +137,16 @@ def test_what_a_model_cannot_do_is_left_out_with_a_sentence():
     assert any("At a temperature of 0.2" in why for why in found.left_out)
 
 
+def test_what_no_request_may_ask_is_left_out_with_a_sentence():
+    request = Request(QUERY, 5, seed=2**32 - 1, answer_tokens=256)
+    model = copies(4)
+    model.capabilities = replace(model.capabilities, limits_answers=True)
+    found = run([QUERY], model, request, settings=replace(SMALL, samples=(3, 40)), rule=RULE)
+    assert [v.value for v in found.panel(Factor.SAMPLES)] == [3, 5]
+    assert any("40 answers of up to 256 tokens are too much text" in why for why in found.left_out)
+    assert [v.value for v in found.panel(Factor.SEED)] == [2**32 - 1, 0, 1]
+
+
 # -------------------------------------------------------------------- is it stable?
 
 
