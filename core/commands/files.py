@@ -137,8 +137,8 @@ def _paths(ctx: click.Context, kind: type[click.Path]) -> list[tuple[Any, Path]]
 
 def _of_model(ctx: click.Context) -> set[str]:
     """Return where the file of a model is that is named by its path."""
-    path = Path(str(ctx.params.get("model") or "").partition(":")[2]).expanduser()
-    return {os.path.realpath(path)} if path.is_file() else set()
+    path = os.path.expanduser(str(ctx.params.get("model") or "").partition(":")[2])
+    return {os.path.realpath(path)} if os.path.isfile(path) else set()
 
 
 def _try(path: Path) -> None:
@@ -168,7 +168,7 @@ def _try_folder(folder: Path) -> None:
     try:
         outputs.attempt_folder(folder)
     except OSError as error:
-        what = "written to" if folder.is_dir() else "made"
+        what = "written to" if os.path.isdir(folder) else "made"
         raise click.ClickException(
             f"{folder} cannot be {what}: {error.strerror or error}. Name another folder."
         ) from error

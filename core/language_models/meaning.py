@@ -15,6 +15,7 @@ import functools
 import hashlib
 import importlib.util
 import json
+import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -85,8 +86,8 @@ def alike(name: str, question: str, texts: tuple[str, ...]) -> NDArray[np.float6
 
 
 def _folder(place: str, fetches: bool) -> Path:
-    folder = Path(place).expanduser()
-    if folder.is_dir():
+    folder = Path(os.path.expanduser(place))
+    if os.path.isdir(folder):
         return folder
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError

@@ -111,7 +111,8 @@ def test_the_figures_of_the_paper_are_written(world, asked, tmp_path):
     assert "There are 10 questions with one right answer and" in turned.stderr
     refused(believe(*options, "--many", "nowhere"), "The rows are of many and one, not of nowhere.")
     (tmp_path / "file").write_text("")
-    refused(believe(*options[:4], "--figures", tmp_path / "file" / "x"), "cannot be made")
+    for no_folder in (tmp_path / "file" / "x", tmp_path / ("x" * 300)):
+        refused(believe(*options[:4], "--figures", no_folder), "cannot be made")
 
 
 def test_a_run_without_rows_has_nothing_to_say(world, asked, tmp_path):

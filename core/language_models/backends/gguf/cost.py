@@ -1,5 +1,6 @@
 """What a GGUF file takes of this machine, told before all of it is read."""
 
+import os
 import time
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def sentence(rest: str) -> str:
 
     Seconds are measured on a small part of the file, on the machine as it is now.
     """
-    path = Path(rest).expanduser()
+    path = Path(os.path.expanduser(rest))
     try:
         contents = Contents(path).tensors
         tensors = contents.values()

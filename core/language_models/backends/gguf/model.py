@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -72,10 +73,10 @@ class GGUF(LlamaModel, FramedModel):
     def __init__(self, path: str = "") -> None:
         self.name = f"gguf:{path}"
         self.title = f"“{Path(path).name}”"
-        self._open(Path(path).expanduser())
+        self._open(Path(os.path.expanduser(path)))
 
     def _open(self, path: Path) -> None:
-        if not path.is_file():
+        if not os.path.isfile(path):  # which no name is too long for
             missing = f"There is no file “{path}” on this machine. " if path.name else ""
             raise UnknownModelError(f"{missing}Give the path of a GGUF file.")
         status = path.stat()

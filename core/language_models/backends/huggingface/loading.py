@@ -7,6 +7,7 @@ weights are read, because opening pickled ones runs whatever was pickled.
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -127,15 +128,15 @@ def out_of_memory(error: BaseException) -> bool:
 
 def _local_folder(name: str) -> Path | None:
     """Return the folder of that name; None where it can only be a name of the hub."""
-    folder = Path(name).expanduser()
-    if name and folder.is_dir():
+    folder = Path(os.path.expanduser(name))
+    if name and os.path.isdir(folder):  # which no name is too long for
         return folder
     if not name:
         raise UnknownModelError(
             "Say which model: hf:PATH_OR_NAME, with a folder on this machine or a name of the "
             "Hugging Face hub."
         )
-    if not HUB_NAME.fullmatch(name) or folder.exists():
+    if not HUB_NAME.fullmatch(name) or os.path.exists(folder):
         raise UnknownModelError(
             f"There is no folder “{name}” on this machine, and no model of the Hugging Face hub "
             "can have that name. Correct the path."

@@ -166,8 +166,9 @@ def test_what_is_no_gguf_file_is_said_to_be_none(tmp_path, content):
     (tmp_path / "x.gguf").write_bytes(content)
     with pytest.raises(BrokenModelError, match="cannot be read as a GGUF file"):
         open_model(f"gguf:{tmp_path / 'x.gguf'}")
-    with pytest.raises(UnknownModelError, match="no file"):
-        open_model(f"gguf:{tmp_path}")
+    for no_file in (tmp_path, "x" * 5000, "~nobody-here/x.gguf"):
+        with pytest.raises(UnknownModelError, match="no file"):
+            open_model(f"gguf:{no_file}")
 
 
 def test_half_a_file_is_said_to_be_broken(tmp_path, file):

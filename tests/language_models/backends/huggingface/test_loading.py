@@ -36,7 +36,9 @@ def test_the_file_that_installs_it_is_there():
         "/no/such/folder",
         "core/language_models/backends/embedded/weight",
         "~/no-such",
+        "~nobody-here/folder",
         "a b",
+        "/" + "x" * 5000,
     ],
 )
 def test_a_folder_that_does_not_exist_is_a_sentence(name):
