@@ -157,8 +157,8 @@ def calibrate(
         tell(line)
     if outcome.look and delta_spending.other_batches(outcome.look, outcome.looks or ()):
         tell(words.batches(outcome))
-    if outcome.repeated:
-        tell(calibration.REPEATED_QUESTIONS.format(outcome.repeated))
+    if repeated := words.repeated_questions(outcome.repeated):
+        tell(repeated)
     if against := words.contradiction(diagnostics.contradictions(outcome.data)):
         tell(against)
     if options["report"] is not None:

@@ -178,5 +178,13 @@ def draws(data: LabelledRows) -> NDArray[np.uint64]:
     return hash_array(content)
 
 
+def same_answers(data: LabelledRows) -> NDArray[np.int64]:
+    """Return which answer each row labels, (n,): one of one question, text and scores."""
+    content = data.questions.astype(np.uint64)
+    for cells in (*data.doubts.values(), *([] if data.answers is None else [data.answers])):
+        content = hash_array(content + hash_array(cells, categorize=False))
+    return np.unique(content, return_inverse=True)[1]
+
+
 def _number(content: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little") & ~1

@@ -20,13 +20,7 @@ from core.reports.calibration import words
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
-from core.studies.calibration.calibration import (
-    BEST,
-    METHODS,
-    REPEATED_QUESTIONS,
-    Calibration,
-    Target,
-)
+from core.studies.calibration.calibration import BEST, METHODS, Calibration, Target
 from core.studies.calibration.diagnostics import BinDecisions
 from core.studies.calibration.groups import ByGroup
 from core.studies.calibration.groups import by_group as guarantee_by_group
@@ -78,7 +72,7 @@ def report(
             *filter(None, [words.upper_limit(calibration)]),
             *words.earlier_looks(calibration),
             *calibration.data.decided,
-            *([REPEATED_QUESTIONS.format(calibration.repeated)] if calibration.repeated else []),
+            *filter(None, [words.repeated_questions(calibration.repeated)]),
             *filter(None, [words.contradiction(diagnostics.contradictions(calibration.data))]),
         ],
         parts=[

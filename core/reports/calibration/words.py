@@ -309,6 +309,17 @@ def _of_batches(number: int, confidence: float, what: str) -> str:
     )
 
 
+def repeated_questions(number: int) -> str:
+    """Say how many rows repeat another row’s question, and what follows; "" where none does."""
+    if not number:
+        return ""
+    return (
+        f"Rows that repeat another row’s question: {number:,}. One row of each question counts, "
+        "drawn at random, because several answers to one question are not independent evidence. An "
+        "answer that is labelled both right and wrong is wrong."
+    )
+
+
 def contradiction(against: Mapping[str, float]) -> str:
     """Say which scores the labels contradict, by their AUROC; "" where they contradict none."""
     named = [

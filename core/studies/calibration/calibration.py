@@ -22,7 +22,7 @@ from core.data.datasets.tables import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
-from core.data.tabular.fingerprints import draws, fingerprints
+from core.data.tabular.fingerprints import draws, fingerprints, same_answers
 from core.data.tabular.headings import RULES
 from core.data.tabular.label_meanings import Meaning, meanings_in, own_labels
 from core.data.tabular.labelled_rows import Columns, LabelledRows, ScoreColumn, labelled_rows
@@ -42,10 +42,6 @@ METHODS = {
     "crc": "Conformal risk control (bounds errors among all questions)",
     "empirical": "Empirical rule of the paper (no promise)",
 }
-REPEATED_QUESTIONS = (
-    "Rows that repeat another row’s question: {:,}. One row of each question counts, drawn at "
-    "random, because several answers to one question are not independent evidence."
-)
 
 
 class CalibrationError(ValueError):
@@ -207,11 +203,15 @@ def independent_rows(data: LabelledRows) -> LabelledRows:
 
     The exact tests take rows for independent draws. Several answers to one question are not:
     counted as if they were, they break the promise in two to three times as many calibrations
-    as it allows.
+    as it allows. What one copy of an answer calls wrong is wrong in all.
     """
     number = len(data.kept)
     if len(np.unique(data.questions)) == number:
         return data
+    answers, right = same_answers(data), {}
+    for labels in data.correct.values():  # of several scores, perhaps the same
+        right[id(labels)] = ~np.isin(answers, answers[~labels])
+    data = replace(data, correct={name: right[id(each)] for name, each in data.correct.items()})
     order = np.argsort(draws(data))
     _, first = np.unique(data.questions[order], return_index=True)
     chosen = np.zeros(number, bool)

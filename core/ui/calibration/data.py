@@ -30,8 +30,9 @@ from core.data.tabular.repeated_questions import repeats_unknown
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import Upload, UploadError
+from core.reports.calibration.words import repeated_questions
 from core.store.errors import StoreError
-from core.studies.calibration.calibration import BEST, REPEATED_QUESTIONS, independent_rows
+from core.studies.calibration.calibration import BEST, independent_rows
 from core.studies.calibration.first_calibration import example
 from core.ui import downloads
 from core.ui.calibration import run, saved_file
@@ -473,7 +474,7 @@ def _read(upload: Upload, columns: Columns) -> LabelledRows | None:
         if complaint not in rows.reading:
             st.text(complaint)
     if repeated:
-        st.text(REPEATED_QUESTIONS.format(repeated))
+        st.text(repeated_questions(repeated))
     return rows
 
 

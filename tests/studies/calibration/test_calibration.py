@@ -208,6 +208,15 @@ def test_a_pipeline_that_is_none_is_none(hand, text):
 # ------------------------------------------------------------------- one row a question
 
 
+def test_an_answer_that_is_labelled_right_and_wrong_is_wrong():
+    """The first ten questions have another answer, too, whose label stays its own."""
+    queries = [f"q{i % 20}" for i in range(50)]
+    doubts = np.r_[np.tile(np.arange(20.0), 2), np.arange(10.0) + 0.5]
+    right = np.r_[np.arange(20) % 2 == 0, np.ones(30, bool)]  # the copies are all right
+    counted = study.independent_rows(scored(doubts, right, queries))
+    assert (counted.correct["s"] == (counted.doubts["s"] % 2 != 1)).all()
+
+
 def test_one_row_of_every_question_counts():
     queries = [f"q{i % 20}" for i in range(60)]
     rng = np.random.default_rng(0)
