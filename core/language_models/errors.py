@@ -23,6 +23,15 @@ class BrokenModelError(ModelError):
     """The model's own files are missing or not the ones that were shipped."""
 
 
+def check_unchanged(name: str, before: object, after: object) -> None:
+    """Check what was known of files before they were read: else a hash may be of other files.
+
+    Raises `BrokenModelError`.
+    """
+    if before != after:
+        raise BrokenModelError(f"“{name}” changed while it was read. Open it again once it stays.")
+
+
 class NeedsKeyError(ModelError):
     """The service wants a key: there is none, or it was not accepted."""
 

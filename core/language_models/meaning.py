@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.errors import ModelError, UnknownModelError
+from core.language_models.errors import ModelError, UnknownModelError, check_unchanged
 from core.once import in_forks
 
 PREFIX: Final = "meaning:"
@@ -50,22 +50,30 @@ def open_comparison(name: str, *, fetches: bool = True) -> str:
             "`pip install -r requirements/local.txt`, and try again."
         )
     folder = _folder(place, fetches)
-    files = sorted({file for pattern in _READ for file in folder.glob(pattern)})
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
-    whole = f"{PREFIX}{place}#{digest.hexdigest()[:12]}"
+    whole = f"{PREFIX}{place}#{(hash := _hash(folder))}"
     if pinned and whole != name:
         raise ModelError(f"“{place}” holds another model than the one that is wanted. Restore it.")
     if whole not in COMPARISONS:
         try:
-            COMPARISONS[whole] = _comparison(folder)
+            compare = _comparison(folder)
+            check_unchanged(place, hash, _hash(folder))
+            COMPARISONS[whole] = compare
+        except ModelError:
+            raise
         except Exception as error:  # whatever a stranger's files bring about
             raise ModelError(
                 f"“{place}” cannot be read as a model of embeddings or entailment "
                 f"({type(error).__name__}). Name another folder."
             ) from error
     return whole
+
+
+def _hash(folder: Path) -> str:
+    """Return a short SHA-256 over all that is read of a folder."""
+    digest = hashlib.sha256()
+    for file in sorted({file for pattern in _READ for file in folder.glob(pattern)}):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def compares(name: str) -> bool:

@@ -562,6 +562,19 @@ def test_the_revision_follows_what_changes_answers(model, copied):
     assert HuggingFace(str(copied)).revision not in (other, model.revision)
 
 
+def test_a_folder_that_changes_while_it_is_read_is_not_opened(copied, monkeypatch):
+    read = transformers.AutoModelForCausalLM.from_pretrained
+
+    def changing(*what, **how):
+        change(copied / "config.json", rms_norm_eps=1e-4)
+        return read(*what, **how)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(transformers.AutoModelForCausalLM, "from_pretrained", changing)
+        fails_to_open(copied, "changed while it was read")
+    assert open_model(f"hf:{copied}").revision
+
+
 def fails_to_open(folder, sentence):
     with pytest.raises(BrokenModelError, match=sentence) as caught:
         open_model(f"hf:{folder}")

@@ -6,7 +6,13 @@ import pytest
 pytest.importorskip("torch", reason="needs requirements/local.txt: run `make test-local`")
 
 import torch
-from transformers import BertConfig, BertForSequenceClassification, BertModel, BertTokenizerFast
+from transformers import (
+    AutoTokenizer,
+    BertConfig,
+    BertForSequenceClassification,
+    BertModel,
+    BertTokenizerFast,
+)
 
 from core.language_models import meaning
 from core.language_models.errors import ModelError
@@ -49,6 +55,20 @@ def test_embeddings_are_compared_by_their_cosine(tmp_path):
     (tmp_path / "a/vocab.txt").write_text("\n".join([*WORDS, "new"]))
     with pytest.raises(ModelError, match="another model than the one that is wanted"):
         meaning.open_comparison(name)
+
+
+def test_a_folder_that_changes_while_it_is_read_is_not_opened(tmp_path, monkeypatch):
+    saved(tmp_path, BertModel(BertConfig(**SIZES)))
+    read = AutoTokenizer.from_pretrained
+
+    def changing(folder, **how):
+        (tmp_path / "vocab.txt").write_text("\n".join([*WORDS, "new"]))
+        return read(folder, **how)
+
+    monkeypatch.setattr(AutoTokenizer, "from_pretrained", changing)
+    with pytest.raises(ModelError, match="changed while it was read"):
+        meaning.open_comparison(f"meaning:{tmp_path}")
+    assert str(tmp_path) not in "".join(meaning.COMPARISONS)
 
 
 def test_entailment_counts_in_both_directions_behind_the_question(tmp_path):

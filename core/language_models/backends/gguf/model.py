@@ -32,7 +32,12 @@ from core.language_models.backends.gguf.weights import (
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.chat_template import SYSTEM, around
-from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
+from core.language_models.errors import (
+    BrokenModelError,
+    ModelError,
+    UnknownModelError,
+    check_unchanged,
+)
 from core.language_models.forms import Example, Form, Frame, in_front
 from core.language_models.framed_model import FramedModel
 from core.once import once
@@ -210,6 +215,8 @@ def _load(path: Path, size: int, changed: int) -> OpenedWeights:
         kind = "-bfloat16" if bfloat16 else ""
         opened = _open(f"{beside.result()[:12]}{kind}", llama, fields)
         _try(llama, [0, max(opened.tokenizer.get_vocab().values()), *opened.begin])
+        status = path.stat()
+        check_unchanged(path.name, (size, changed), (status.st_size, status.st_mtime_ns))
     except ModelError:
         raise
     except MemoryError:

@@ -24,6 +24,7 @@ from core.language_models.errors import (
     NeedsKeyError,
     UnknownModelError,
     UnreachableError,
+    check_unchanged,
 )
 from core.once import in_forks, once
 from core.settings import HUB_TOKEN
@@ -92,16 +93,18 @@ def open_files(name: str, key: str | None = None, device: str | None = None) -> 
         commit = folder.name
     _check(folder, name)
     with _loading(name):
+        files = fingerprint(folder)
         network = _load_network(torch, transformers, folder, place)
         tokenizer = _load_tokenizer(transformers, folder)
         _check_sizes(network, tokenizer, name)
+        check_unchanged(name, files, fingerprint(folder))
     precision = str(network.dtype).removeprefix("torch.")
     return LoadedNetwork(
         network=network,
         tokenizer=tokenizer,
         device=place,
         end_tokens=_end_tokens(network, tokenizer, name),
-        revision=f"{commit or fingerprint(folder)}-{precision}",
+        revision=f"{commit or files}-{precision}",
     )
 
 

@@ -1,5 +1,6 @@
 """A GGUF file holds the embedded model: what is read from it must say the same."""
 
+import hashlib
 import os
 import re
 
@@ -176,6 +177,23 @@ def test_half_a_file_is_said_to_be_broken(tmp_path, file):
     half.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     with pytest.raises(BrokenModelError, match="Fetch it again"):
         open_model(f"gguf:{half}")
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_opened(tmp_path, file, monkeypatch):
+    """Its hash would be of other weights than those that answer."""
+    path = tmp_path / "changing.gguf"
+    path.write_bytes(file.read_bytes())
+    digest = hashlib.file_digest
+
+    def replaced(*what):
+        path.rename(tmp_path / "before")
+        path.write_bytes(file.read_bytes())
+        return digest(*what)
+
+    with monkeypatch.context() as changing, pytest.raises(BrokenModelError, match="changed while"):
+        changing.setattr(hashlib, "file_digest", replaced)
+        open_model(f"gguf:{path}")
+    assert open_model(f"gguf:{path}").revision
 
 
 # --------------------------------------------------------------------------------- forms
