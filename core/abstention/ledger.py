@@ -31,6 +31,7 @@ from core.codec import count_of, one_line
 Rows = NDArray[np.uint64]
 
 MOST_KEPT: Final = 2048  # rows of a look; 1% of a larger one has one of these in 1 of 1e9 cases
+FEWEST_KEPT: Final = 7  # that are expected among others: e⁻⁷ of files have none by chance
 MATERIAL: Final = 0.2  # of the cells: two files have fewer in common by chance
 FEWEST_STEPS: Final = 3  # of an order: another file has its numbers of right ones by chance
 MOST_PRICES: Final = 3  # looks whose costs are said
@@ -123,11 +124,14 @@ def related_looks(
     """Return the earlier looks that share a row with these, label included.
 
     Or that share many cells, or the order by a score, of which one may part more rows: so the same
-    table is known again whatever names its questions, with a column more or less.
+    table is known again whatever names its questions, with a column more or less. A look of which
+    too few rows are kept to tell is one, too.
     """
     ordered, most = np.sort(rows), smallest(cells)
     are_near = [
-        _among(each.rows, ordered).any() or _overlap(each.cells, most) >= MATERIAL
+        _among(each.rows, ordered).any()
+        or _overlap(each.cells, most) >= MATERIAL
+        or cannot_tell(len(each.rows), each.number, len(rows))
         for each in earlier
     ]
     sketches = [] if all(are_near) else _sketches(orders)
@@ -136,6 +140,11 @@ def related_looks(
         for each, is_near in zip(earlier, are_near, strict=True)
         if is_near or any(_is_one_order(*pair) for pair in product(each.orders, sketches))
     )
+
+
+def cannot_tell(sample: int, number: int, others: int) -> bool:
+    """Say whether others may be among a number of rows though none is in their sample."""
+    return sample >= MOST_KEPT and 0 < others * sample < FEWEST_KEPT * number
 
 
 def _is_one_order(one: Rows, other: Rows) -> bool:
@@ -204,7 +213,7 @@ MAYBE_OWN: Final = (
 )
 
 #: Behind an earlier look that shares no row with a later one.
-ALIKE: Final = " (known by scores or answers alone: perhaps other rows)"
+ALIKE: Final = " (perhaps other rows)"
 
 UNNAMED_OWN: Final = (
     "The rows that made this policy name no questions, so no rows are known to be new. Calibrate "
@@ -237,6 +246,11 @@ def no_test(own: int, questions: int) -> str:
         "promised here. Ask other questions for that."
     )
 
+
+TOO_FEW: Final = (
+    "Of the many questions that made this policy, it knows a part: too few to tell that none is "
+    "among these. Ask more questions."
+)
 
 UNDER_OTHER_QUESTIONS: Final = (
     "These rows have the scores, their order or the answers of those that made this policy, under "

@@ -63,6 +63,20 @@ def test_rows_whose_questions_differ_are_known_by_many_cells_or_an_order():
     assert place(NO_ROWS, np.r_[steps[:-50], cells[6000:6050]]) == place(NO_ROWS, cells[-2:]) == 1
 
 
+def test_rows_too_few_to_tell_may_be_among_the_many_of_a_look():
+    """Of 100,000 rows 2,048 are kept: of 342 of them or more, one at least nearly always."""
+    rows = 2 * np.random.default_rng(0).permutation(200_000).astype(np.uint64)
+    before = look("a", "seen", rows[:100_000], ())
+
+    def place(rows, before):
+        return look("b", "seen", rows, [before]).place
+
+    assert place(np.sort(rows[:100_000])[-100:], before) == place(rows[-100:], before) == 2
+    others = np.setdiff1d(rows[100_000:], before.rows)
+    assert place(others[:342], before) == 1
+    assert place(others[:9], look("a", "seen", rows[:2000], ())) == place(NO_ROWS, before) == 1
+
+
 @pytest.mark.parametrize("text", ["A", "AAAA", "é", "!" * 12, to_text(np.zeros(1, np.uint64))[:-1]])
 def test_what_is_no_rows_is_refused(text):
     with pytest.raises(ValueError, match="no rows"):

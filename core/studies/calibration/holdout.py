@@ -97,6 +97,8 @@ def confirm_on(policy: Policy, data: LabelledRows, earlier: Sequence[ledger.Look
         own = len(one_each.kept)
     if own:
         raise PolicyError(ledger.no_test(own, len(one_each.kept)))
+    if ledger.cannot_tell(len(policy.row_hashes), policy.labels, len(one_each.kept)):
+        raise PolicyError(ledger.TOO_FEW)
     if _are_its_own(policy, data, earlier):
         raise PolicyError(ledger.UNDER_OTHER_QUESTIONS)
     if policy.score in data.one_kind:

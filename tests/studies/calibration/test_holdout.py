@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from core.abstention import ledger
 from core.abstention.codebook import EVERY_ROW, Codebook
 from core.abstention.policy import PolicyError
 from core.reports.calibration import words
@@ -111,6 +112,14 @@ def test_rows_that_made_the_policy_are_no_test_of_it(policy):
         confirm_on(replace(policy, data="1" * 64), new(30, 2), ())
     with pytest.raises(PolicyError, match="does not say which questions made it"):
         confirm_on(replace(policy, rows=""), new(30, 2), ())
+
+
+def test_rows_too_few_to_tell_are_no_test_of_a_policy_that_many_rows_made(policy):
+    """It keeps the smallest 2,048 of them, as the database does of a look."""
+    many = replace(policy, labels=20_000, rows=ledger.to_text(np.arange(0, 40_000, 2, np.uint64)))
+    with pytest.raises(PolicyError, match="too few to tell"):
+        confirm_on(many, new(60, 2), ())
+    assert confirm_on(many, new(67, 2), ()).look.place == 1
 
 
 def test_rows_that_made_the_policy_under_other_questions_are_no_test_of_it():
