@@ -21,7 +21,7 @@ from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import runs
 from core.ui.runs.job import JOB
 from core.ui.runs.widget import GOES_ON
-from core.ui.storage import storage
+from core.ui.storage import Storage, storage
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
 from tests.patience import LONG
@@ -354,13 +354,17 @@ def test_nothing_of_a_public_demo_outlives_its_session(world, monkeypatch, tmp_p
     assert said(opened(run=key), "is not here")
 
 
-def test_a_run_put_beside_another_is_looked_at_too():
+def test_a_run_put_beside_another_is_looked_at_too(monkeypatch):
     own = runs().folder_of(surveyed(questions(1)), task(World())).parent
     right, wrong = (
         {"mutual_information": 0.1, "mutual_information_correct": it} for it in (True, False)
     )
     written(own / ("a" * 32), *[right] * NUMBER)
     written(own / ("b" * 32), *[right] * (NUMBER - 1), wrong)
+    with monkeypatch.context() as closed:  # another database is in its place
+        closed.setattr(Storage, "why", "It cannot be opened yet.")
+        assert said(session("evaluation", run="a" * 32), "of them. It cannot be opened yet.")
+        assert not storage().looks.all()
     page = session("evaluation", run="a" * 32, results="Compare")
     assert len(storage().looks.all()) == 2
     assert said(page, "Look 2 at these labels")

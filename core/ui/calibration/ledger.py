@@ -48,12 +48,12 @@ def limit_of_count(data: LabelledRows) -> str:
     return "" if alone() else ONLY_OWN
 
 
-def check_ledger(data: LabelledRows) -> None:
+def check_ledger(data: LabelledRows | None) -> None:
     """Promise nothing of labels as long as nobody can say what was looked at before.
 
     Raises `CalibrationError`.
     """
-    if is_example(data) or st.session_state.get(_READ):
+    if (data is not None and is_example(data)) or st.session_state.get(_READ):
         return
     where = storage()
     try:
@@ -116,12 +116,18 @@ def take(
     look_of: Callable[[T], Look | None],
     data: LabelledRows | None = None,
 ) -> T:
-    """Return what work makes of the looks before; note its own before anybody sees it."""
+    """Return what work makes of the looks before; note its own before anybody sees it.
+
+    Raises `CalibrationError` as of `check_ledger` and `note`.
+    """
     while True:
         earlier = all_looks(data)
         result = work(earlier)
         look = look_of(result)
-        if look is None or note([look], earlier, data):
+        if look is None:
+            return result
+        check_ledger(data)
+        if note([look], earlier, data):
             return result
 
 
