@@ -71,6 +71,7 @@ SCHEMA = pa.schema(
         ("seconds", pa.float64()),
     ]
 )
+ALWAYS_THERE = ("id", "query", "answers", "source")
 RECORDINGS = pa.schema([("id", pa.string()), ("recording", pa.string())])
 
 
@@ -145,6 +146,21 @@ def table(rows: Iterable[Row]) -> pa.Table:
     """Return rows as a table of `SCHEMA`."""
     batch = pa.RecordBatch.from_pylist([row.values for row in rows], SCHEMA)
     return pa.Table.from_batches([complete(batch)], SCHEMA)
+
+
+def is_emptied(rows: pa.RecordBatch) -> bool:
+    """Say whether another program emptied what every row has, or the answer of a score."""
+
+    def gaps(column: pa.Array) -> bool:
+        return column.null_count or (pa.types.is_list(column.type) and gaps(column.flatten()))
+
+    there = set(rows.schema.names)
+    scored = (
+        rows.filter(rows[n].is_valid())[f"{n}_answer"]
+        for n in SCORES
+        if {n, f"{n}_answer"} <= there
+    )
+    return any(map(gaps, (*(rows[name] for name in ALWAYS_THERE if name in there), *scored)))
 
 
 #: What `complete` computes the weighted doubt from.

@@ -28,7 +28,7 @@ from pyarrow import compute, parquet
 
 from core.codec import encode
 from core.outputs import LEFT_BY_KILLS, appending, replacing, write
-from core.studies.evaluation.rows import RECORDINGS, SCHEMA, Row, complete, table
+from core.studies.evaluation.rows import RECORDINGS, SCHEMA, Row, complete, is_emptied, table
 
 if sys.platform != "win32":  # there nothing keeps two processes apart
     import fcntl
@@ -222,7 +222,10 @@ def batches(part: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Rec
             is_whole = set(names) <= set(file.schema_arrow.names)
             # Those of an earlier version lack some; other programs write other types.
             for batch in file.iter_batches(columns=names if is_whole else None):
-                yield (batch if is_whole else complete(batch)).select(names).cast(schema)
+                rows = (batch if is_whole else complete(batch)).select(names).cast(schema)
+                if is_emptied(rows):
+                    raise LookupError(part)
+                yield rows
     except (OSError, LookupError, pa.ArrowException) as error:
         raise RunError(
             f"{part} is damaged, or another program changed it. Delete it to ask its questions "
@@ -252,10 +255,9 @@ def whole_lines(path: Path) -> tuple[list[Row], int]:
 
 def _fit(rows: list[Row]) -> bool:
     try:
-        table(rows)
+        return not any(map(is_emptied, table(rows).to_batches()))
     except pa.ArrowException:
         return False
-    return True
 
 
 @contextmanager

@@ -306,10 +306,10 @@ def labelled_table(
 
 
 def _cells(row: Row, match: Match) -> tuple[object, ...]:
-    values = row.values
+    values, mass = row.values, row.values["sampled_mass"]
     return (
         *(values["query"], " | ".join(chain(*values["answers"])), values["source"]),
         *(values[f"{SCORE}_answer"], *(values[name] for name in SCORES)),
         *(int(row.is_right(name, by)) for by in (match, other_rule(match)) for name in SCORES),
-        *(values["entropy"], f"{values['sampled_mass']:.6g}"),
+        *(values["entropy"], None if mass is None else f"{mass:.6g}"),
     )

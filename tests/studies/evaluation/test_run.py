@@ -346,6 +346,8 @@ def test_lines_that_are_in_a_part_already_count_once(tmp_path, whole):
         b'{"values": {"id": "q1"}, "recording": null}',
         b'{"values": {"id": "q1", "error": null, "sampled_mass": "x"}, "recording": null}',
         b'{"values": {"id": "q1", "error": 5}, "recording": null}',
+        b'{"values": {"id": "q1", "query": "Q?", "answers": [["A", null]], "source": "", '
+        b'"error": null}, "recording": null}',
     ],
 )
 def test_a_line_that_is_damaged_is_asked_again(tmp_path, whole, line):
@@ -378,7 +380,8 @@ def test_a_part_that_another_program_saved_is_read_or_refused(tmp_path, undistur
     rows = parquet.read_table(part).to_pandas()
     rows.to_parquet(part, index=False)
     assert rows_of(folder) == whole
-    for changed in (rows.assign(entropy="much"), rows.drop(columns="greedy")):
+    emptied = (rows.assign(**{name: None}) for name in ("answers", "mutual_information_answer"))
+    for changed in (rows.assign(entropy="much"), rows.drop(columns="greedy"), *emptied):
         changed.to_parquet(part, index=False)
         with pytest.raises(RunError, match="another program changed it"):
             rows_of(folder)
