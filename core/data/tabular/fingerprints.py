@@ -179,10 +179,17 @@ def draws(data: LabelledRows) -> NDArray[np.uint64]:
 
 
 def same_answers(data: LabelledRows) -> NDArray[np.int64]:
-    """Return which answer each row labels, (n,): one of one question, text and scores."""
+    """Return which answer each row labels, (n,): one of one question, text and scores.
+
+    Where nothing says what was answered, each row has another.
+    """
+    if data.answers is None:
+        return np.arange(len(data.kept))
     content = data.questions.astype(np.uint64)
-    for cells in (*data.doubts.values(), *([] if data.answers is None else [data.answers])):
+    for cells in (*data.doubts.values(), data.answers):
         content = hash_array(content + hash_array(cells, categorize=False))
+    unknown = data.answers == ""
+    content[unknown] = hash_array(np.flatnonzero(unknown))
     return np.unique(content, return_inverse=True)[1]
 
 

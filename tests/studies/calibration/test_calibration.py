@@ -213,8 +213,12 @@ def test_an_answer_that_is_labelled_right_and_wrong_is_wrong():
     queries = [f"q{i % 20}" for i in range(50)]
     doubts = np.r_[np.tile(np.arange(20.0), 2), np.arange(10.0) + 0.5]
     right = np.r_[np.arange(20) % 2 == 0, np.ones(30, bool)]  # the copies are all right
-    counted = study.independent_rows(scored(doubts, right, queries))
+    data = scored(doubts, right, queries)
+    counted = study.independent_rows(replace(data, answers=np.full(50, "x", object)))
     assert (counted.correct["s"] == (counted.doubts["s"] % 2 != 1)).all()
+    for answers in (None, np.full(50, "", object)):  # nobody knows whether it is the same
+        counted = study.independent_rows(replace(data, answers=answers))
+        assert (counted.correct["s"] == data.correct["s"][counted.kept]).all()
 
 
 def test_one_row_of_every_question_counts():
