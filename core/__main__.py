@@ -1,12 +1,14 @@
 """``python -m core``: the studies without a browser."""
 
 import errno
+import io
 import os
 import signal
 import sys
 import threading
 import time
 from contextlib import suppress
+from typing import TextIO
 
 PARTING = 0.5  # seconds for threads to save what they have after Ctrl-C
 FULL = "Standard output cannot be written: {}. Make room on its disk, and run the command again."
@@ -29,12 +31,25 @@ def leave(status: int) -> None:
     os._exit(status)
 
 
+def whole(stream: TextIO) -> TextIO:
+    """Return a stream that writes all of a text, or raises `OSError`.
+
+    Python’s own may write a part and say nothing where it is unbuffered (PYTHONUNBUFFERED).
+    """
+    raw = getattr(stream, "buffer", None)
+    if not isinstance(raw, io.RawIOBase):
+        return stream
+    return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, line_buffering=True)
+
+
 def run() -> None:
     """Run the command line, and end the process after Ctrl-C."""
     try:
         from core.cli import STOPPED, main
         from core.commands.terminal import guard
 
+        if sys.stdout:
+            sys.stdout = whole(sys.stdout)
         for stream in filter(None, (sys.stdout, sys.stderr)):
             guard(stream)
         main(prog_name="python -m core")
@@ -46,7 +61,7 @@ def run() -> None:
         print("Stopped.", file=sys.stderr)
         leave(128 + signal.SIGINT)
     except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             raise
         print(f"Error: {FULL.format(error.strerror)}", file=sys.stderr)
         leave(1)

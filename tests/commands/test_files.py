@@ -170,12 +170,15 @@ def test_a_full_disk_leaves_the_file_that_was_to_be_replaced(tmp_path):
     ("where", "status", "says"),
     [
         ("> /dev/full", 1, "Error: Standard output cannot be written: No space left on device."),
+        ("--json > out", 1, "Error: Standard output cannot be written: File too large."),
         (">&-", 0, ""),
     ],
 )
-def test_where_nothing_can_be_printed_a_sentence_says_so(where, status, says, tmp_path):
+def test_where_not_all_can_be_printed_a_sentence_says_so(where, status, says, tmp_path):
+    """At most 512 bytes go into a file; and Python's own streams, unbuffered, would say nothing."""
     environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)}
-    command = f'"$0" -m core score rows.csv {where}'
+    environment["PYTHONUNBUFFERED"] = "1"
+    command = f'ulimit -f 1; "$0" -m core score rows.csv {where}'
     (tmp_path / "rows.csv").write_text('question,responses\nWho?,"[""I"", ""You""]"\n')
     ended = subprocess.run(
         ["sh", "-c", command, sys.executable],
