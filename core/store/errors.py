@@ -72,6 +72,11 @@ def sentence(error: BaseException, address: str, secrets: Iterable[str] = ()) ->
     kind, state = sqlite_kind(origin), getattr(origin, "sqlstate", None)
     if kind == sqlite3.SQLITE_FULL or state == "53100":
         return full(address)
+    if kind == sqlite3.SQLITE_IOERR:  # also where the files beside it find no room
+        return (
+            f"The disk of the database {address} is full, or fails ({words}): make room on it, "
+            f"{_ELSEWHERE}."
+        )
     if kind in _NOT_ALLOWED or state in ("42501", "25006") or isinstance(origin, OSError):
         return (
             f"The database {address} cannot be written ({words}): allow it for this user, "

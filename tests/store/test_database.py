@@ -345,6 +345,12 @@ def test_a_driver_that_repeats_the_password_is_not_repeated():
     assert "(cannot connect with *** as asked)" in said
 
 
+def test_a_disk_that_has_no_room_for_the_files_beside_it_is_said_to_be_full():
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    assert "is full, or fails (disk I/O error): make room" in errors.sentence(error, "x.db")
+
+
 def test_a_user_who_may_not_write_is_told(postgresql):
     name = postgresql.new_database()
     with open_database(postgresql.local(name)) as opened, opened.write() as connection:
