@@ -74,6 +74,7 @@ from core.outputs import write as save
 from core.reports.calibration.words import caution
 from core.studies.calibration.calibration import Calibration, Target, calibrate
 from core.studies.calibration.example import example_of
+from core.studies.calibration.first_calibration import OTHERS
 from core.studies.calibration.groups import by_group
 from core.studies.evaluation import bundled
 from core.studies.evaluation.local import Task
@@ -108,6 +109,7 @@ ERRORS = {EMBEDDED: (TARGET.error,), SMOLLM2: (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 
 UNANSWERABLE_QUESTIONS = 200
 MASSES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 FOLDER = Path("build/certify")
+OF_OTHERS = ("question", SCORE, f"{SCORE}_correct", "entropy")
 WEIGHTS = tuple(round(0.05 * i, 2) for i in range(21))
 
 
@@ -196,15 +198,16 @@ def pipeline_with(name: str, least_mass: float) -> Pipeline:
     return pipeline_for(Task(model, request, Reading(), least_mass))
 
 
-def example(scored: Sequence[Read], pipeline: Pipeline) -> bytes:
+def example(scored: Sequence[Read], pipeline: Pipeline, wanted: Sequence[str] = ()) -> bytes:
     """Return scored questions as the table that the page Calibration reads.
 
     One more column says whether an answer stands, for what “Believe it.” promises. The labels by
-    the paper's rule are left out: what is certified counts by the other.
+    the paper's rule are left out: what is certified counts by the other. `wanted`: only these
+    columns of it.
     """
     table = labelled_table((each.row for each in scored), pipeline)
     rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"), newline="")))
-    columns = [column for column in rows[0] if not column.endswith("_f1")]
+    columns = wanted or [column for column in rows[0] if not column.endswith("_f1")]
     longer = io.StringIO(newline="")
     writer = csv.writer(longer)  # the cells are disarmed already
     writer.writerow([*columns, "stands"])
@@ -351,7 +354,10 @@ def main() -> None:
     )
     policy = certify(content, options.model, errors, write=options.write)
     print(policy.sentence)
-    report([read_as(q, options.model, least) for q in others], policy)
+    rest = [read_as(q, options.model, least) for q in others]
+    report(rest, policy)
+    if options.write and options.model == EMBEDDED:
+        save(OTHERS, example(rest, pipeline_with(EMBEDDED, least), OF_OTHERS))
     if nobody_can:
         served = sum(row.answered(policy.threshold, least) for row in nobody_can)
         print(f"{UNANSWERABLE}: {len(nobody_can)}, served {served}")
@@ -359,7 +365,7 @@ def main() -> None:
 
 def held_out(number: int = 300) -> None:
     """Print how the embedded model's answers to wordings that training never saw are headed."""
-    asked = questions(Wording.HELD_OUT)
+    asked = questions(Wording.OTHERS)
     model, headed = opened(), Counter[tuple[str, bool]]()
     for place in np.random.default_rng(0).permutation(len(asked))[:number]:
         question = asked[place]

@@ -25,16 +25,18 @@ BEHIND: Final = "calibration_behind"
 
 def page() -> None:
     """Draw the page: what a person gives, the data and the target, and what comes out of them."""
-    page_header("When should it answer?")
+    page_header("When should it answer?", decides=False)
     promised = st.container(key="promised")
     policy.banner()
     policy.reopen()
-    aim, bring = st.columns([2, 3], gap="large")
+    bring, aim = st.columns(2, gap="large")
     with aim:
-        st.header("1 Target", anchor=False)
+        st.header("2 Target", anchor=False)
         fields, costs = st.container(key="aims"), st.container()
         settings = st.expander("Method, score, rows held back")
     with bring:
+        with (head := st.container(horizontal=True, vertical_alignment="center", key="data_head")):
+            st.header("1 Data", anchor=False, width="content")
         data = labelled_data()  # after a reload, it knows what was chosen in `settings`
     with settings:
         hold = holding_back()
@@ -51,7 +53,7 @@ def page() -> None:
         if data is not None:
             if is_example(data):
                 with bring:
-                    reading_of_example(data)
+                    reading_of_example(data, head)
             else:
                 reading_of(data.reading, data.reading_of_others)
             result = calibration_for(rows, chosen)

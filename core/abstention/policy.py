@@ -31,6 +31,8 @@ VERSION: Final = 3
 
 #: Stands before a promise that nobody here checked, and before what came of it.
 NOT_VERIFIED: Final = "Not verified"
+ALL_ANSWERS: Final = "All answers"  # of which a policy promises; of these, perhaps more
+BELIEVED: Final = "“Believe it”"
 
 GUARANTEES: Final = {
     "ltt": "Learn-then-Test",
@@ -360,10 +362,7 @@ class Policy:
         """The promise in the fewest words, or that nothing is promised."""
         if self.method != "ltt" or self.confidence is None:
             return self.of_error
-        return (
-            f"Answers {self.answered / self.labels:.1%} of questions like these. Of all answers, "
-            f"at most {percent(self.target_error)} are wrong ({percent(self.confidence)} sure)."
-        )
+        return f"{promise_in_words(ALL_ANSWERS, self.target_error, self.confidence)}."
 
     @property
     def of_error(self) -> str:
@@ -416,6 +415,11 @@ class Policy:
     def as_foreign(self) -> Policy:
         """Return it as one whose labels, and so whose groups, nobody here checked."""
         return replace(self, from_file=True, caution=self.caution or None)
+
+
+def promise_in_words(of: str, error: float, confidence: float) -> str:
+    """Return a promise of some answers, in the words that every page has for it."""
+    return f"{of}: ≤ {percent(error)} wrong ({percent(confidence)} sure)"
 
 
 def own_direction(doubt: Doubts, larger_is_surer: bool) -> Doubts:

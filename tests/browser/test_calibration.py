@@ -105,6 +105,11 @@ def choose(page, field, option, close=False):
     at_rest(page)
 
 
+def on_these_rows(page):
+    """The share that is answered of the rows that set the limit, in brackets of the example."""
+    return number(page, "answers").inner_text().partition("(")[2].rstrip(")")
+
+
 def number(page, name):
     """One of the numbers above the threshold: "answers", "wrong" or "promised"."""
     return page.locator(f".numbers .{name} dd")
@@ -123,7 +128,7 @@ def exported(page, button):
 
 def with_the_example(page):
     """The page opens with it."""
-    expect(page.locator(".st-key-example")).to_contain_text("1,994 questions")
+    expect(page.locator(".st-key-data_head")).to_contain_text("1,994 questions")
     expect(outcome(page)).to_contain_text("Promised")
     at_rest(page)
 
@@ -165,7 +170,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     assert (policy.method, policy.score, policy.threshold) == ("ltt", "mutual_information", FOUND)
     assert (policy.labels, policy.answered, policy.errors) == (ROWS, CERTIFIED, CERTIFIED - RIGHT)
 
-    page.get_by_role("button", name="Use this policy").click()
+    page.get_by_role("button", name=f"Use limit {FOUND:.3g}").click()
     in_use = page.locator(".st-key-policy")
     expect(in_use).to_contain_text("Policy in use")
     at_rest(page)
@@ -232,7 +237,7 @@ def test_moving_the_threshold_asks_the_server_once_it_rests(address, open_page):
     expect(number(page, "promised")).to_have_text("No promise")
     expect(rows.last).not_to_have_text(last)
     assert not sent and not runs
-    answers = number(page, "answers").inner_text()
+    answers = on_these_rows(page)
     slider.evaluate("range => range.dispatchEvent(new Event('change'))")
     expect(page.locator(".st-key-moved")).to_contain_text(f"({answers})")
     at_rest(page)  # a click in the middle of a run ends it early
@@ -365,7 +370,7 @@ def test_the_threshold_is_dragged_in_the_histogram_and_falls_back_into_its_place
     home = (grip["x"] + grip["width"] / 2 - place["x"]) / place["width"]
     drag(0.7)
     expect(number(page, "promised")).to_have_text("No promise")
-    answered = number(page, "answers").inner_text()
+    answered = on_these_rows(page)
     expect(moved).to_have_count(0)  # nothing was asked of the server yet
     page.mouse.up()
     expect(moved).to_contain_text("No promise")

@@ -68,7 +68,8 @@ def test_an_inspection_prints_whole_on_a4_with_the_verdict_first(address, open_p
         assert right <= PRINTED["width"] and height < PRINTED["height"], name
         assert breaks == "avoid", name
     assert page.locator(HIDDEN).evaluate_all(SEEN) == []
-    for whose in ("Embedded demo model", "“Believe it”: ≤ 2% wrong · 90% sure"):  # on paper, too
+    promise = "“Believe it”: ≤ 2% wrong (90% sure)"
+    for whose in ("Embedded demo model", promise):  # on paper, too
         expect(page.locator(".st-key-chips").get_by_text(whose)).to_be_visible()
     folds = "[...document.querySelectorAll('details')].filter((f) => f.checkVisibility())"
     assert page.evaluate(f"{folds}.map((fold) => fold.open)") == [True]

@@ -16,12 +16,11 @@ from scipy import stats
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.abstention.codebook import EVERY_ROW
-from core.abstention.policy import to_json
+from core.abstention.policy import BELIEVED, promise_in_words, to_json
 from core.codec import at_most
 from core.data.tabular import isolation, uploads
 from core.data.tabular.label_meanings import Meaning
 from core.data.world.grading import matches
-from core.data.world.nearest import NEAR
 from core.reports.calibration import words
 from core.reports.inspection.words import STAMPS, UNPROMISED
 from core.store import labelled_files
@@ -81,11 +80,9 @@ GUARANTEED, UNCERTIFIED = "Promised", "Cannot be promised"
 OVERALL = "Promised overall, not in each group"  # where a group breaks it
 PROBLEM, NO_GUARANTEE = "Problem", "No promise"
 ASKED = "Your answer is needed"
-OF_EXAMPLE = f"Bundled example: all near, ≤ {1 - NEAR:.0%} away"
 OPENING = [
     "Example: 1,994 questions",
     OVERALL,
-    OF_EXAMPLE,
     "In use by default",
 ]  # the badges of the page that nobody has brought anything to
 READ_APART = isolation.parse_isolated
@@ -156,12 +153,14 @@ def share(number, of=ROWS):
 
 
 def of(wrong, number):
-    return f"{wrong:,}/{number:,} wrong, {share(wrong, number)}"
+    return f"{share(wrong, number)}: {wrong:,}/{number:,}"
 
 
 def by_headline(page):
     """What is counted under each word of Inspection."""
-    shown = [re.sub(r"(?<!,) [\d.]+%$", "", text) for text in texts(page)]  # without its share
+    shown = [
+        re.sub(r"(?<!,)( [\d.]+%)?( \([\d.]+%\))?$", "", text) for text in texts(page)
+    ]  # without its share
     twins = {Headline.UNTAUGHT, Headline.UNDECIDED}  # whose words are those of others
     words = {each: STAMPS[each].label for each in Headline if each not in twins}
     return {each: shown[shown.index(word) + 1] for each, word in words.items() if word in shown}
@@ -226,7 +225,7 @@ def elsewhere_and_back(page):
 
 def shows_example(page):
     """Whether the bundled example is shown, labelled as that, and nothing else."""
-    return {OPENING[0], OF_EXAMPLE} <= {*badges(page)}
+    return OPENING[0] in badges(page)
 
 
 def test_opens_with_the_example_which_costs_nobody_a_look(app):
@@ -246,7 +245,7 @@ def test_opens_with_the_example_which_costs_nobody_a_look(app):
 
 
 def test_what_is_believed_is_drawn_and_said_while_its_policy_is_in_use(app):
-    assert "believed" in threshold(app)["bins"][0] and said(app, worst := "4 with “Believe it”.")
+    assert "believed" in threshold(app)["bins"][0] and said(app, worst := "4 under “Believe it”.")
     app.session_state["policy_in_use"] = replace(default_policy(), belief=None)
     assert "believed" not in threshold(app.run())["bins"][0] and not said(app, worst)
 
@@ -258,16 +257,14 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     policy = calibration.policy
     assert f"{policy.labels:,} questions" in OPENING[0]
     assert badges(app) == OPENING and policy.of_error in texts(app)
-    price = f"Answers {policy.answered / policy.labels:.1%}"
-    of_all = f"{price} of questions like these. Of all answers, at most 5% are wrong (90% sure)."
-    assert texts(app)[0] == of_all == policy.in_short
+    assert texts(app)[0] == policy.in_short == "All answers: ≤ 5% wrong (90% sure)."
     is_guess, answers = data.sources == "never seen", data.doubts[SCORE] < policy.threshold
     errors, belief = (is_guess & answers & ~data.correct[SCORE]).sum(), default_policy().belief
     assert belief.errors and errors_of_belief("half known") == 0  # they are all of one group
     assert said(
         app,
-        f"No promise for “never seen”: of {is_guess.sum()}, {(is_guess & answers).sum()} answered, "
-        f"{errors} wrong, {belief.errors} with “Believe it”. Check these.",
+        f"Not for “never seen” (facts that it was not taught): {errors} of its "
+        f"{(is_guess & answers).sum()} answers are wrong, {belief.errors} under “Believe it”.",
     )
     assert (
         sum(each["believed"] for each in threshold(app)["bins"]) == belief.answered - belief.errors
@@ -276,29 +273,24 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     errors = (~data.correct[SCORE]).sum() - policy.errors
     rest = policy.labels - policy.answered
     assert by_headline(app) == {  # what decides there believes some of the answers
-        Headline.BELIEVE: f"{of(belief.errors, belief.answered)} (built in: ≤\N{NO-BREAK SPACE}2%)",
-        Headline.PERHAPS: of(wrong, perhaps),
-        Headline.ABSTAIN: of(errors, rest),
-        Headline.TOO_LITTLE: "none",
+        # In brackets the rows that set the limit, behind those that had no part in it.
+        Headline.BELIEVE: f"{of(2, 427)} ({belief.errors}/{belief.answered})",
+        Headline.PERHAPS: f"{of(27, 291)} ({wrong}/{perhaps})",
+        Headline.ABSTAIN: f"{of(168, 262)} ({errors}/{rest})",
+        Headline.TOO_LITTLE: "none (none)",
     }
-    assert f"✓ Believe it {share(belief.answered, policy.labels)}" in texts(app)
-    rules = (
-        *("doubt up to 10% of ln(answers)", "single answer: 50%"),
-        f"others below {policy.threshold:.3f}",
-        *(f"from {policy.threshold:.3f} on", "single answer: >50%", "over 42% away"),
-    )
-    assert {*rules} <= {*texts(app)}
+    assert f"✓ Believe it {share(427, 980)}" in texts(app)
+    rules = f"others below {policy.threshold:.3f}", f"from {policy.threshold:.3f} on"
+    assert {"doubt ≤ 0.07–0.21", *rules} <= {*texts(app)}
     first, *_ = words.by_headline(calibration, replace(belief, threshold=0.1))
-    assert (
-        first.rules[0] == "doubt up to 0.07–0.10"
-    )  # a tenth of ln 2 is below that, of ln 8 is not
+    assert first.rule == "doubt ≤ 0.07–0.10"  # a tenth of ln 2 is below that, of ln 8 is not
     assert threshold(app)["belief"] == pytest.approx(0.2079, abs=1e-4)  # a tenth of ln 8
     assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)
     assert metrics(app) == {
         "Threshold": f"{policy.threshold:.3f}",
-        "Answers": f"{policy.answered / policy.labels:.1%}",
-        "Wrong on the rows": f"{policy.errors / policy.answered:.1%}",
+        "Answers": f"{share(718, 980)} ({policy.answered / policy.labels:.1%})",
+        "Wrong on the rows": f"{share(29, 718)} ({policy.errors / policy.answered:.1%})",
         "Promised": "at most 5% wrong",
     }
     (described,) = said(app, "no promise")
@@ -715,16 +707,14 @@ def in_groups(*names):
 def test_the_target_that_an_address_names_is_aimed_at():
     page = session("calibration", wrong="10")
     assert page.number_input(key="wrong").value == 10
-    assert said(page, "Of all answers, at most 10% are wrong (90% sure).")
+    assert said(page, "All answers: ≤ 10% wrong (90% sure).")
 
 
 def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says_no(app):
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
-    worst = (
-        f"No promise for “hard”: of {ROWS - RIGHT}, {wrong} answered, {wrong} wrong. Check these."
-    )
+    worst = f"Not for “hard”: {wrong} of its {wrong} answers are wrong. Check these."
     assert not by_headline(app)  # nobody knows how the scores were made: none decides there
     assert said(app, worst)
     alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong, "
@@ -1091,10 +1081,10 @@ def test_a_reload_finds_the_file_what_was_said_of_it_and_what_was_tried(app):
 def test_a_reload_keeps_the_policy_in_use_until_it_is_stopped(example):
     use(example)
     again = reloaded(example)
-    assert badges(again) == ["Policy in use", *OPENING[:3]]
+    assert badges(again) == ["Policy in use", *OPENING[:2]]
     for name in ("inspection", "history"):  # a badge of the default would promise more
         page = session(name, policy=again.query_params["policy"])
-        assert policy_badges(page) == ["≤ 10% wrong overall, 90% sure"]
+        assert policy_badges(page) == ["All answers: ≤ 10% wrong *(90% sure)*"]
     assert badges(session("inspection", policy=again.query_params["policy"]))[0] == "Policy in use"
     press(again, "stop_policy")
     assert "policy" not in again.query_params and badges(reloaded(again)) == OPENING
@@ -1125,7 +1115,7 @@ def test_what_cannot_be_read_now_is_found_when_it_can(example, monkeypatch):
         assert said(page, "The default policy decides: that of this address cannot be read. The da")
         assert said(page, "The file that this address names cannot be read. The database could")
         assert page.query_params == address and badges(page) == [PROBLEM] * 2
-    assert badges(settled(page.run())) == ["Policy in use", *OPENING[:3]]
+    assert badges(settled(page.run())) == ["Policy in use", *OPENING[:2]]
 
 
 def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_they_can(
@@ -1211,7 +1201,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     assert "stop_policy" not in keys(example)
     use(example)
     policy = example.session_state["policy_in_use"]
-    assert badges(example) == ["Policy in use", *OPENING[:3]]
+    assert badges(example) == ["Policy in use", *OPENING[:2]]
     assert f"{policy.in_short} {policy.caution}" in " ".join(texts(example))
     assert "use_policy" not in keys(example) and "to_inspection" in keys(example)
     assert Headline.BELIEVE not in by_headline(example)
@@ -1219,7 +1209,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     move(example, 0.5)  # another threshold is another policy
     assert "to_inspection" not in keys(example)
     press(example, "stop_policy")
-    assert badges(example) == [*OPENING[:3], NO_GUARANTEE]
+    assert badges(example) == [*OPENING[:2], NO_GUARANTEE]
     set_target(example, confidence=0.8)  # too little for a promised word of Inspection
     assert said(example, UNPROMISED.label) and Headline.PERHAPS not in by_headline(example)
     set_target(example, confidence=0.9)
@@ -1230,9 +1220,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     assert said(example, "This policy uses the score “sampled_mass”, which is not computed here.")
     choose_scores(example, surer=["semantic_entropy"])
     example.selectbox(key="method").set_value("empirical").run()
-    assert badges(example) == [OPENING[0], NO_GUARANTEE, OF_EXAMPLE] and "use_policy" not in keys(
-        example
-    )
+    assert badges(example) == [OPENING[0], NO_GUARANTEE] and "use_policy" not in keys(example)
     assert said(example, "takes a large “semantic_entropy” as a sign of a sure answer")
 
 
@@ -1557,7 +1545,8 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     """A question with many answers: much entropy, little mutual information."""
     question = "Name a yellow fruit."
     before = decided(inspect(example, question))
-    assert policy_badges(example) == ["“Believe it”: ≤ 2% *wrong* · 90% sure"]
+    promise = promise_in_words(BELIEVED, 0.02, 0.9)
+    assert [each.replace("*", "") for each in policy_badges(example)] == [promise]
     example.session_state["policy_badge_1"] = True
     example.run()
     assert said(example, default_policy().caution), "where the promise is broken is named"

@@ -258,7 +258,7 @@ def test_a_file_and_a_policy_end_with_the_session_and_the_page_says_so():
     assert "policy" not in page.query_params
     assert any("a reload of the page goes back" in caption.value for caption in page.caption)
     again = session("calibration", **page.query_params)
-    assert "Bundled example: all near, ≤ 42% away" in badges(again) and not said(again, "mine.csv")
+    assert "Example: 1,994 questions" in badges(again) and not said(again, "mine.csv")
 
 
 def test_a_confirmation_says_that_looks_of_other_sessions_are_not_counted():

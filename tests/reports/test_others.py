@@ -53,7 +53,7 @@ def test_a_row_without_a_doubt_is_withheld_at_any_limit():
     perhaps, withheld, untold = by_headline(made, None)
     wrong = int((~made.correct & np.isnan(made.doubts)).sum())
     assert (untold.number, untold.counted) == (
-        *(unseen, f"{wrong:,}/{unseen:,} wrong, {wrong / unseen:.1%}"),
+        *(unseen, f"{wrong / unseen:.1%}: {wrong:,}/{unseen:,}"),
     )
     assert perhaps.number + withheld.number + unseen == made.policy.labels
 

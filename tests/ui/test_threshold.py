@@ -23,6 +23,8 @@ PLACES = ThresholdPlaces(
     np.array([0, 5, 7]),
     np.array([0, 1, 3]),
     np.array([False, True, False]),
+    ["0.0%", "71.4%", "100.0%"],
+    ["–", "20.0%", "42.9%"],
 )
 ROWS = NeighbouringRows(
     ("question",),
@@ -45,7 +47,7 @@ def browser(monkeypatch):
             monkeypatch.setattr(component, "mount", self._mounted)
             self.opened = opened
             return component.threshold(
-                1.0, PLACES, 7, SHARES, None, ROWS, WORDS, on_moved=self.dropped.append, key="h"
+                1.0, PLACES, SHARES, None, ROWS, WORDS, on_moved=self.dropped.append, key="h"
             )
 
         def _mounted(self, *, data, on_moved_change, **_):

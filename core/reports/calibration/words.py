@@ -5,25 +5,27 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.abstention.ledger import prices
-from core.abstention.policy import NOT_VERIFIED, Belief, Policy
+from core.abstention.policy import BELIEVED, NOT_VERIFIED, Belief, Policy, promise_in_words
 from core.abstention.thresholds import USUAL_CONFIDENCE, Uncertifiable
 from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled_rows import LabelledRows
 from core.data.tabular.pipelines import other_answers
-from core.data.world.nearest import NEAR
+from core.data.world.facts import Band
 from core.reports.inspection.words import BELIEF, STAMPS_BY_PROMISE, Headline, Stamp
 from core.store.labels import MOST
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
+from core.studies.calibration.first_calibration import OtherRows
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
 from core.studies.calibration.holdout import Confirmation
 from core.studies.calibration.new_rows import NewScores
 from core.studies.inspection import verdict
 from core.studies.inspection.inspection import cannot_decide
-from core.studies.inspection.taught_questions import WORLD_OF
+from core.studies.inspection.verdict import LEAST_CONFIDENCE
 
 MOST_LISTED: Final = 5  # earlier looks
 NO_VALUE: Final = "no score has a value"  # why a curve ends
@@ -89,14 +91,23 @@ class HeadlineShare(NamedTuple):
     number: int
     share: str  # of all labelled answers; "" of none
     counted: str  # how many, and the share of them that is wrong
-    rules: tuple[str, ...]  # which get it
+    rule: str  # which get it
 
 
-def by_headline(calibration: Calibration, belief: Belief | None) -> list[HeadlineShare]:
+def rows_counted(calibration: Calibration, others: OtherRows | None) -> str:
+    """Say on which questions `by_headline` counts."""
+    if others is None:
+        return f"Wrong, of the {len(calibration.doubts):,} that set the limit:"
+    return f"Wrong, of {len(others.doubts):,} others (in brackets: those that set the limit):"
+
+
+def by_headline(
+    calibration: Calibration, belief: Belief | None, others: OtherRows | None = None
+) -> list[HeadlineShare]:
     """Return which words the labelled answers get on Inspection, by a policy that can decide there.
 
     `belief`: what is promised of the answers that stand. A policy that promises nothing of what it
-    serves lists none.
+    serves lists none. `others`: rows that had no part in the policy, which are counted first.
     """
     policy = calibration.policy
     if policy is None or policy.method != "ltt" or no_use(policy):
@@ -106,36 +117,41 @@ def by_headline(calibration: Calibration, belief: Belief | None) -> list[Headlin
     limit = in_words(policy.threshold)  # which a λ that is moved by hand leaves where it is
     marks = STAMPS_BY_PROMISE[verdict.rule_of(policy).error is not None]
     believed, errors, shares = 0, 0, []
+    doubts, right, stands = others or (np.empty(0), np.empty(0, bool), np.empty(0, bool))
+    below, unseen = doubts < policy.threshold, np.isnan(doubts)
 
-    def add(headline: Headline, number: int, wrong: int, *rules: str, promised: str = "") -> None:
-        share, counted = "", "none"
-        if number:
-            share = f" {number / policy.labels:.1%}"
-            counted = f"{wrong:,}/{number:,} wrong, {wrong / number:.1%}{promised}"
-        shares.append(HeadlineShare(marks[headline], number, share, counted, rules))
+    def add(
+        headline: Headline, number: int, wrong: int, rule: str, rows: NDArray[np.bool_]
+    ) -> None:
+        share, counted = _count_in_words(number, wrong, policy.labels)
+        if others is not None:
+            own, errors = counted.rpartition(": ")[2], int((rows & ~right).sum())
+            share, counted = _count_in_words(int(rows.sum()), errors, len(doubts))
+            counted += f" ({own})"
+        shares.append(HeadlineShare(marks[headline], number, share, counted, rule))
 
     if belief is not None:
         believed, errors = belief.answered, belief.errors
         least, most = belief_limits(policy, belief)
-        promised = f" (built in: ≤\N{NO-BREAK SPACE}{percent(belief.target_error)})"
-        rule = f"doubt up to {verdict.MOST_TO_KEEP:.0%} of ln(answers)"
-        if most == belief.threshold:  # which is below that, of some
-            rule = f"doubt up to {least:.2f}–{most:.2f}"
-        single = f"single answer: {1 - verdict.LEAST_KEPT:.0%}"
-        add(Headline.BELIEVE, believed, errors, rule, single, promised=promised)
+        rule = f"doubt ≤ {least:.2f}–{most:.2f}"
+        add(Headline.BELIEVE, believed, errors, rule, below & stands)
     rule = f"{'doubt' if belief is None else 'others'} below {limit}"
-    add(Headline.PERHAPS, policy.answered - believed, policy.errors - errors, rule)
-    unseen, wrong = np.isnan(calibration.doubts), ~calibration.correct
-    few, few_wrong = int(unseen.sum()), int((wrong & unseen).sum())
-    rest = policy.labels - policy.answered - few
-    errors = int(wrong.sum()) - policy.errors - few_wrong
-    single = f"single answer: >{1 - verdict.least_share(policy.threshold):.0%}"
-    far = f"over {1 - NEAR:.0%} away"
-    rules = [f"from {limit} on", single] if policy.score == verdict.SCORE else [f"from {limit} on"]
-    is_taught = policy.pipeline is not None and policy.pipeline.model == WORLD_OF
-    add(Headline.ABSTAIN, rest, errors, *rules, *[far] * is_taught)
-    add(Headline.TOO_LITTLE, few, few_wrong, "doubt not known")  # too little seen, or vetoed
+    perhaps = below & ~stands if belief else below
+    add(Headline.PERHAPS, policy.answered - believed, policy.errors - errors, rule, perhaps)
+    few, wrong = np.isnan(calibration.doubts), ~calibration.correct
+    rest = policy.labels - policy.answered - int(few.sum())
+    errors = int((wrong & ~few).sum()) - policy.errors
+    add(Headline.ABSTAIN, rest, errors, f"from {limit} on", ~below & ~unseen)
+    # Too little seen, or vetoed.
+    add(Headline.TOO_LITTLE, int(few.sum()), int((wrong & few).sum()), "doubt not known", unseen)
     return shares
+
+
+def _count_in_words(number: int, wrong: int, of: int) -> tuple[str, str]:
+    """Return which share some answers are of all, and how many of them are wrong."""
+    if not number:
+        return "", "none"
+    return f" {number / of:.1%}", f"{wrong / number:.1%}: {wrong:,}/{number:,}"
 
 
 def belief_limits(policy: Policy, belief: Belief) -> tuple[float, float]:
@@ -150,7 +166,9 @@ def believes(policy: Policy, belief: Belief | None) -> str:
     if belief is None:
         return ""
     least, most = belief_limits(policy, belief)
+    promise = promise_in_words(BELIEVED, belief.target_error, LEAST_CONFIDENCE)
     return (
+        f"{promise}: a second promise, which the built-in policy alone has. "
         f"The {BELIEF} is a tenth of ln m nats, of m answers, so "
         f"{least:.3f} of two and at most {most:.3f}. A single answer has to be given again at "
         "least half the time, told others. What λ could not withhold, for its entropy is below λ, "
@@ -164,8 +182,11 @@ def other_label(data: LabelledRows, score: str) -> str:
     return "" if other is None else f"by {other.rule or f'“{one_line(other.column)}”'}"
 
 
-def wrong_label(data: LabelledRows, score: str) -> dict[str, str]:
-    """Return what the share of wrong answers is called, where another label has one, too."""
+def number_labels(data: LabelledRows, score: str, others: OtherRows | None) -> dict[str, str]:
+    """Return what the shares are called where there are two: of other rows, or by another label."""
+    if others is not None:
+        of = f"Answers of {len(others.doubts):,} others (of those that set the limit)"
+        return {"answers_label": of, "wrong_label": "Wrong of these"}
     if score not in data.others:
         return {}
     rule = {RULES["f1"]: "F1", RULES["same_answer"]: "same answer"}.get(data.others[score].rule)
@@ -176,7 +197,7 @@ def promise(calibration: Calibration) -> dict[str, str]:
     """Return the fewest words for what is promised, and for the line and the band of a curve."""
     target = calibration.target
     share = f"at most {percent(target.error)} wrong"
-    sure = f", {percent(target.confidence)} sure" if target.method == "ltt" else ""
+    sure = f" ({percent(target.confidence)} sure)" if target.method == "ltt" else ""
     return {
         "promised_label": f"Promised for more like these{sure}",
         "promise": f"{share}{' of all' if target.method == 'crc' else ''}",
@@ -440,10 +461,11 @@ def proportion(every: ByGroup, errors_of_belief: Callable[[str], int] | None = N
     if (worst := _worst(every)) is None or policy is None:
         return ""
     number = errors_of_belief(worst.name) if errors_of_belief else 0
-    word = f", {number:,} with “Believe it”" if number else ""
+    word = f", {number:,} under “Believe it”" if number else ""
+    what = _quote(worst) + " (facts that it was not taught)" * (worst.name == Band.NEVER_SEEN)
     return (
-        f"No promise for {_quote(worst)}: of {worst.queries:,}, {worst.answered:,} answered, "
-        f"{worst.errors:,} wrong{word}. Check these."
+        f"Not for {what}: {worst.errors:,} of its {worst.answered:,} answers are wrong{word}. "
+        "Check these."
     )
 
 

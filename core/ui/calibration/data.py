@@ -82,8 +82,8 @@ MEANINGS = {
 
 def labelled_data() -> LabelledRows | None:
     """Let the person bring labelled data; return it once it can be calibrated on."""
-    st.header("2 Upload yours", anchor=False)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    bring = st.expander("Use your own", icon=":material/upload:", expanded=not shows_example())
+    with bring, st.container(horizontal=True, vertical_alignment="bottom"):
         file = file_field(
             "Scores marked right or wrong, or questions with right answers",
             TYPES,

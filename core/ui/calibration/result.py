@@ -3,15 +3,19 @@
 from collections.abc import Callable, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.abstention.policy import Policy
 from core.data.tabular.labelled_rows import LabelledRows
 from core.data.world.facts import Band
-from core.data.world.nearest import NEAR
 from core.reports.calibration import words
 from core.reports.calibration.document import by_group
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.first_calibration import errors_of_belief, first_calibration
+from core.studies.calibration.first_calibration import (
+    errors_of_belief,
+    first_calibration,
+    other_rows_for,
+)
 from core.studies.calibration.result import CalibrationResult
 from core.ui import figures
 from core.ui.calibration.ledger import is_example, limit_of_count
@@ -21,34 +25,30 @@ from core.ui.policy_badge import belief_of
 WHAT_WAS_READ = (
     "Check it before you look at the result. “What the columns mean” changes each part of it."
 )
-OF_EXAMPLE = "The bundled example. A file of yours takes its place."
-OWN_PROMISE = (
-    "ln of the number of answers is the largest doubt possible. That of a single answer is how "
-    "likely the model says another, told others. This promise comes with the built-in policy, at "
-    "half of δ: a policy of your own never says “Believe it”."
-)
-WITH_HELP = ("believe", 1), ("doubt", 2)  # words, and the places of their rules
 NOT_NEAR = f"{TERMS['Nearness']} No share here counts such questions."
 
 
 def promise(result: CalibrationResult) -> None:
-    """Say what comes of it, before all else."""
+    """Say what comes of it, and for what it does not hold, before all else."""
+    policy = result.calibration.policy
     st.text(words.in_short(result.calibration), help=TERMS["Threshold λ"])
+    if policy is not None and words.caution(result.groups):
+        is_first = belief_of(policy) is not None and result is first_calibration()
+        with st.container(key="caution"):
+            st.text(words.proportion(result.groups, errors_of_belief if is_first else None))
 
 
 def reading_of(sentences: Sequence[str], of_others: Sequence[str] = ()) -> None:
     """Say what a table was read as, a sentence a line."""
     with st.container(border=True, key="reading"):
-        st.header("3 This is what was read", anchor=False, help=WHAT_WAS_READ)
+        st.header("This is what was read", anchor=False, help=WHAT_WAS_READ)
         _lines(sentences, of_others)
 
 
-def reading_of_example(data: LabelledRows) -> None:
-    """Say that this is the example, and folded, what was read."""
-    with st.container(horizontal=True, vertical_alignment="center", key="example"):
-        st.header("3 This is what was read", anchor=False, width="content", help=OF_EXAMPLE)
-        number = len(data.kept)
-        st.badge(f"Example: {number:,d} questions", icon=":material/dataset:", color="gray")
+def reading_of_example(data: LabelledRows, head: DeltaGenerator) -> None:
+    """Say in the head of the data that this is the example, and folded, what was read."""
+    number = len(data.kept)
+    head.badge(f"Example: {number:,d} questions", icon=":material/dataset:", color="gray")
     with st.expander("Columns and first rows", key="grounds_read"):
         _lines(data.reading, data.reading_of_others)
 
@@ -68,22 +68,19 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
     calibration = result.calibration
     policy = calibration.policy
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.header("4 Limit", anchor=False, width="content")
+        st.header("3 Limit", anchor=False, width="content")
         _badges(result)
     if policy is None:
         if reason := words.why_not(calibration):
             st.text(reason)
         offers()
         return
-    belief = belief_of(policy)
-    if shares := words.by_headline(calibration, belief):
+    belief, others = belief_of(policy), other_rows_for(calibration)
+    if shares := words.by_headline(calibration, belief, others):
+        st.text(words.rows_counted(calibration, others), help=NOT_NEAR if others else None)
         _headlines(shares)
     else:
         st.text(words.counts(policy))
-    if words.caution(result.groups):
-        is_first = belief is not None and result is first_calibration()
-        with st.container(key="caution"):
-            st.text(words.proportion(result.groups, errors_of_belief if is_first else None))
     offers()
     weaker = policy.promise.removeprefix(policy.of_error)
     if not is_example(calibration.data):  # of which it is said beneath
@@ -103,9 +100,6 @@ def _badges(result: CalibrationResult) -> None:
         st.badge("Promised", icon=":material/verified:", color="green")
     else:
         st.badge("No promise", icon=":material/warning:", color="orange")
-    if is_example(result.calibration.data):
-        near = f"Bundled example: all near, ≤ {1 - NEAR:.0%} away"
-        st.badge(near, icon=":material/dataset:", color="gray")
 
 
 def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
@@ -116,9 +110,7 @@ def _headlines(shares: Sequence[words.HeadlineShare]) -> None:
                 st.text(f"{each.stamp.label}{each.share}")
             with column:
                 st.text(each.counted)
-                for place, rule in enumerate(each.rules):
-                    is_own, is_far = ((each.stamp.style, place) == p for p in WITH_HELP)
-                    st.text(rule, help=OWN_PROMISE if is_own else NOT_NEAR if is_far else None)
+                st.text(each.rule)
 
 
 def grounds(calibration: Calibration, by_hand: Policy | None) -> None:

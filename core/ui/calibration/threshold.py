@@ -19,7 +19,11 @@ from core.reports.inspection.words import BELIEF
 from core.studies.calibration import calibration as study
 from core.studies.calibration import new_rows, rows_by_doubt
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.first_calibration import belief_by_bin, first_calibration
+from core.studies.calibration.first_calibration import (
+    belief_by_bin,
+    first_calibration,
+    other_rows_for,
+)
 from core.studies.calibration.result import CalibrationResult
 from core.ui import downloads, frame
 from core.ui.addresses import number_in_address
@@ -154,7 +158,6 @@ def _scores_under_lambda(
     selected, opened = component.threshold(
         places.values[places.start] if now is None else now,
         places,
-        len(calibration.doubts),
         shares,
         memory_of("curve", result, partial(_curve, result, places)),
         memory_of("beside", result, partial(_beside, calibration, places)),
@@ -164,7 +167,7 @@ def _scores_under_lambda(
             "curve": charts.risk_coverage_alt(result.curves[calibration.score], calibration.policy),
             "belief": f"{BELIEF}, at most {charts.number(most or 0.0, 2)}",
             **words.promise(calibration),
-            **words.wrong_label(calibration.data, calibration.score),
+            **words.number_labels(calibration.data, calibration.score, other_rows_for(calibration)),
         },
         belief_limit=most,
         on_moved=partial(_set, span.key) if span else _set_nothing,
@@ -206,13 +209,28 @@ def _places(result: CalibrationResult, span: _Span | None) -> ThresholdPlaces:
         promised = answered == policy.answered
     texts = [charts.number(own_direction(float(each), surer)) for each in doubts]
     certified = start if policy else None
-    other = None
-    if by_other := calibration.data.others.get(calibration.score):
-        other = metrics.curve(calibration.doubts, by_other.right).below(doubts)[1]
-    movable = span is not None
+    shares, wrong = _shares(answered, len(calibration.doubts)), _shares(errors, answered)
+    if others := other_rows_for(calibration):
+        seen, mistakes = metrics.curve(others.doubts, others.correct).below(doubts)
+        shares = _with(shares, _shares(seen, len(others.doubts)))
+        wrong = _with(wrong, _shares(mistakes, seen))
+    elif by_other := calibration.data.others.get(calibration.score):
+        mistakes = metrics.curve(calibration.doubts, by_other.right).below(doubts)[1]
+        wrong = _with(_shares(mistakes, answered), wrong)
     return ThresholdPlaces(
-        values, start, certified, texts, answered, errors, promised, movable, other
+        *(values, start, certified, texts, answered, errors, promised, shares, wrong),
+        movable=span is not None,
     )
+
+
+def _shares(part: NDArray[np.int64], whole: NDArray[np.int64] | int) -> list[str]:
+    every = np.broadcast_to(whole, part.shape)
+    return [f"{one / of:.1%}" if of else "–" for one, of in zip(part, every, strict=True)]
+
+
+def _with(others: list[str], first: list[str]) -> list[str]:
+    """Return shares with others in brackets behind them."""
+    return [f"{one} ({other})" for one, other in zip(first, others, strict=True)]
 
 
 def _curve(result: CalibrationResult, places: ThresholdPlaces) -> dict[str, Any] | None:
@@ -256,16 +274,16 @@ def _beside(calibration: Calibration, places: ThresholdPlaces) -> NeighbouringRo
 def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) -> None:
     """Offer the policy to decide here, and its files; say the next step where it cannot decide."""
     reason = None if policy is None else words.no_use(policy)
+    limit = own_direction(policy.threshold, policy.larger_is_surer) if policy else math.nan
     key = "moved" if by_hand else "offers"
     with st.container(horizontal=True, vertical_alignment="center", key=key):
-        st.header("5 Policy", anchor=False, width="content")
         if by_hand and policy:
             if not policy.has_guarantee:
                 st.badge("No promise", icon=":material/warning:", color="orange")
             st.text(words.by_hand(policy))
         if policy is not None and (in_use() == policy or is_default(policy)):
             if st.button(
-                "Inspect with this policy",
+                f"Inspect with limit {limit:.3g}",
                 key="to_inspection",
                 type="primary",
                 icon=":material/search:",
@@ -277,7 +295,7 @@ def _offers(result: CalibrationResult, policy: Policy | None, *, by_hand: bool) 
             policy is not None
             and reason is None
             and st.button(
-                "Use your limit" if by_hand else "Use this policy",
+                f"Use limit {limit:.3g}",
                 key="use_policy",
                 type="primary" if policy.has_guarantee and not policy.caution else "secondary",
                 icon=":material/policy:",

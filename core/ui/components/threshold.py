@@ -57,8 +57,9 @@ class ThresholdPlaces:
     answered: NDArray[np.int64]
     errors: NDArray[np.int64]
     promised: NDArray[np.bool_]  # (s,): whether the promise holds there
+    shares: Sequence[str]  # (s,): what is answered, as a person reads it
+    wrong: Sequence[str]  # (s,): what of that is wrong
     movable: bool = True
-    other_errors: NDArray[np.int64] | None = None  # (s,): by another label, where there is one
 
     def nearest(self, value: float) -> float:
         """Return the value that lies nearest."""
@@ -87,7 +88,6 @@ class NeighbouringRows:
 def threshold(
     now: float,
     places: ThresholdPlaces,
-    labels: int,
     shares: Mapping[str, NDArray[np.float64]],
     curve: Mapping[str, Any] | None,
     beside: NeighbouringRows,
@@ -100,7 +100,6 @@ def threshold(
     """Draw a threshold; return the range of scores that a person selected, and the row to inspect.
 
     `now`: where the threshold stands. The browser moves it by itself, and says so once it rests.
-    `labels`: how many questions there are.
     `shares`: "start", "end", "right", "wrong", each of shape (bins,); where it is known, too, which
     of both are "believed" and "believed_wrong".
     `curve`: "lower" and "upper", each of shape (s,), "target" and "most", the largest share that is
@@ -124,8 +123,8 @@ def threshold(
             "values": values.tolist(),
             "start": places.start,
             "texts": list(places.texts),
-            "answered": [f"{answered / max(labels, 1):.1%}" for answered in places.answered],
-            "wrong": _wrong(places),
+            "answered": list(places.shares),
+            "wrong": list(places.wrong),
             "errors": [None if ratio is None else round(float(ratio), 5) for ratio in ratios],
             "promised": places.promised.tolist(),
             "rows": beside.before.tolist(),
@@ -162,17 +161,6 @@ def threshold(
         on_opened_change=nothing,
     )
     return selected, one_of(result.opened, {row.place for row in beside.rows if row.asks})
-
-
-def _wrong(places: ThresholdPlaces) -> list[str]:
-    """Return the shares that are wrong; in brackets those by another label."""
-    every = [places.errors, *([] if places.other_errors is None else [places.other_errors])]
-    return [
-        " ".join([f"{one / answered:.1%}", *(f"({each / answered:.1%})" for each in others)])
-        if answered
-        else "–"
-        for answered, one, *others in zip(places.answered, *every, strict=True)
-    ]
 
 
 def _within(value: Any, low: float, high: float) -> tuple[float, float] | None:

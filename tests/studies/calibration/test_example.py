@@ -18,6 +18,7 @@ from core.reports.calibration.words import caution
 from core.studies.calibration import calibration
 from core.studies.calibration.calibration import calibrate
 from core.studies.calibration.example import EXAMPLE, example_of
+from core.studies.calibration.first_calibration import OTHERS, other_rows
 from core.studies.calibration.groups import by_group
 from core.studies.evaluation.local import Task, ask
 from core.studies.evaluation.run import pipeline_for
@@ -171,6 +172,23 @@ def test_what_is_believed_is_what_the_verdict_says(model):
     ]
     assert len(firm) == policy.belief.answered
     assert sum(row[f"{SCORE}_correct"] == "0" for row in firm) == policy.belief.errors
+
+
+def test_the_other_rows_had_no_part_in_the_policy_and_are_what_the_model_says(embedded):
+    others, rows = other_rows(), records_in(OTHERS.read_bytes())
+    asked = [row["question"] for row in rows]
+    assert set(asked) == {q.text for q in questions(Wording.TRAINING) if not certifies(q.text)}
+    served = others.doubts < default_policy().threshold
+    believed = served & others.stands
+    assert [served.sum(), (served & ~others.correct).sum()] == [718, 29], AGAIN
+    assert [believed.sum(), (believed & ~others.correct).sum()] == [427, 2], AGAIN
+    for i in np.random.default_rng(3).choice(len(rows), 3, replace=False):
+        seen = run(usual_request(asked[i], embedded.capabilities), embedded)
+        assert seen.compared_doubt == pytest.approx(
+            others.doubts[i], rel=1e-4, abs=1e-6, nan_ok=True
+        )
+        right = grading.is_right(seen.verdict.answer, grading.find(asked[i]))
+        assert (rows[i]["stands"], right) == (str(int(seen.stands)), others.correct[i]), AGAIN
 
 
 def test_rows_drawn_at_random_are_what_the_model_says(rows, embedded):
