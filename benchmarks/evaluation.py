@@ -39,7 +39,7 @@ from core.language_models.language_model import Capabilities, LanguageModel, Res
 from core.language_models.registry import open_model
 from core.studies.evaluation.local import Task, ask, local
 from core.studies.evaluation.rows import Row
-from core.studies.evaluation.run import Questions, evaluate
+from core.studies.evaluation.run import evaluate, survey
 from core.studies.evaluation.run_folder import PART
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
@@ -148,7 +148,7 @@ def memory(number: int) -> bool:
     model = Trivial()
     request = usual_request("any", model.capabilities, samples=2)
     task = Task(model, request, Reading(), usual_least_mass())
-    questions = Questions("trivial", read, number, "Is 1000000 a number?", "")
+    questions = survey("trivial", read)
     folder, before = Path(tempfile.mkdtemp()), 0.0
 
     def progress(stage: str, share: float) -> None:

@@ -1,6 +1,7 @@
 """A run: every question once, whatever ends the process, and each as if it were alone."""
 
 import json
+import math
 import os
 import resource
 import shutil
@@ -28,7 +29,7 @@ from core.language_models.errors import (
 )
 from core.language_models.usage import Usage
 from core.studies.evaluation import run_folder
-from core.studies.evaluation.local import ask, local
+from core.studies.evaluation.local import TIMED, Task, ask, lasts, local
 from core.studies.evaluation.rows import Row, failed_row
 from core.studies.evaluation.run import (
     MOST_UNREACHABLE,
@@ -43,10 +44,11 @@ from core.studies.evaluation.saved_run import Run
 from core.studies.evaluation.worker import row_block
 from core.studies.inspection.inspection import run as inspect
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.request import MAX_QUERY_CHARACTERS, Reading
+from core.studies.inspection.request import MAX_QUERY_CHARACTERS, Reading, Request
 from core.studies.inspection.verdict import doubt_of
 from core.studies.progress import Cancelled
 from core.uncertainty.scores import SCORES
+from tests.fakes import QUERY, knows
 from tests.studies.evaluation.worlds import World, assert_same, questions, rows_of, surveyed, task
 
 
@@ -689,3 +691,13 @@ def test_an_error_is_a_row_of_its_question(tmp_path):
     row = failed_row(question, "It says nothing.", Usage(3, 20, 1), 1.5)
     assert row.is_failure and row.id == "q0" and row.recording is None
     assert (row.values["requests"], row.values["seconds"]) == (3, 1.5)
+
+
+def test_how_long_many_answers_take_is_estimated_from_few():
+    seconds = []
+    for samples in (TIMED, 300):
+        model = knows(4)
+        request = Request("any", samples)
+        seconds.append(lasts(QUERY, Task(model, request, Reading(), 0.02)))
+        assert max(count for _, count in model.sampled) == TIMED
+    assert all(0 < each < math.inf for each in seconds)
