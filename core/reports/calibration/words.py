@@ -107,7 +107,7 @@ def by_headline(
     """Return which words the labelled answers get on Inspection, by a policy that can decide there.
 
     `belief`: what is promised of the answers that stand. A policy that promises nothing of what it
-    serves lists none. `others`: rows that had no part in the policy, which are counted first.
+    serves lists none. `others`: rows that did not certify, which are counted first.
     """
     policy = calibration.policy
     if policy is None or policy.method != "ltt" or no_use(policy):

@@ -29,7 +29,10 @@ class OtherRows(NamedTuple):
 
 @once
 def other_rows() -> OtherRows:
-    """Return the rows that test the limit of the example: they had no part in it."""
+    """Return the rows that test the limit of the example, which they did not set.
+
+    The other settings, such as the least sampled mass, were chosen on them.
+    """
     with OTHERS.open(encoding="utf-8-sig", newline="") as file:
         rows = list(DictReader(file))
     doubts = np.array([float(row[SCORE] or "nan") for row in rows])
@@ -38,7 +41,7 @@ def other_rows() -> OtherRows:
 
 
 def other_rows_for(calibration: Calibration) -> OtherRows | None:
-    """Return rows like those of a calibration that had no part in it; None where none are here."""
+    """Return rows like those of a calibration that did not certify; None where none are here."""
     is_of_these = calibration.data.sha256 == example().sha256 and calibration.score == SCORE
     return other_rows() if is_of_these else None
 

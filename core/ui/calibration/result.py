@@ -25,7 +25,10 @@ from core.ui.policy_badge import belief_of
 WHAT_WAS_READ = (
     "Check it before you look at the result. “What the columns mean” changes each part of it."
 )
-NOT_NEAR = f"{TERMS['Nearness']} No share here counts such questions."
+ON_OTHERS = (
+    "The others certified nothing; the settings were chosen on them, such as the least sampled "
+    f"mass. {TERMS['Nearness']} No share here counts such questions."
+)
 
 
 def promise(result: CalibrationResult) -> None:
@@ -77,7 +80,7 @@ def outcome(result: CalibrationResult, offers: Callable[[], None]) -> None:
         return
     belief, others = belief_of(policy), other_rows_for(calibration)
     if shares := words.by_headline(calibration, belief, others):
-        st.text(words.rows_counted(calibration, others), help=NOT_NEAR if others else None)
+        st.text(words.rows_counted(calibration, others), help=ON_OTHERS if others else None)
         _headlines(shares)
     else:
         st.text(words.counts(policy))
