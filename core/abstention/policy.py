@@ -31,7 +31,7 @@ VERSION: Final = 3
 
 #: Stands before a promise that nobody here checked, and before what came of it.
 NOT_VERIFIED: Final = "Not verified"
-ALL_ANSWERS: Final = "All answers"  # of which a policy promises; of these, perhaps more
+ANSWERED: Final = "Answered"  # of which a policy promises; of these, perhaps more
 BELIEVED: Final = "“Believe it”"
 
 GUARANTEES: Final = {
@@ -362,7 +362,8 @@ class Policy:
         """The promise in the fewest words, or that nothing is promised."""
         if self.method != "ltt" or self.confidence is None:
             return self.of_error
-        return f"{promise_in_words(ALL_ANSWERS, self.target_error, self.confidence)}."
+        promised = promise_in_words(ANSWERED, self.target_error, self.confidence)
+        return f"{promised}, for questions like these."
 
     @property
     def of_error(self) -> str:

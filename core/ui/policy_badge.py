@@ -49,12 +49,12 @@ def badge(*, fits: bool = True) -> None:
     elif policy.has_guarantee and policy.from_file:
         label = "The policy is not verified"
     elif policy.method == "ltt" and policy.confidence is not None:
-        # As `promise_in_words`, whose end a phone has no room for; no confidence becomes certainty.
+        # As `promise_in_words`, of which a phone omits one word; no confidence becomes certainty.
         target, sure = 100 * policy.target_error, min(100 * policy.confidence, 99.9999)
-        label = f"All answers: ≤ {target:.6g}% wrong *({sure:.6g}% sure)*"
+        label = f"Answered: ≤ {target:.6g}% *wrong* ({sure:.6g}% sure)"
         if belief := belief_of(policy):  # “Perhaps” has no such promise
             target = 100 * belief.target_error
-            label = f"“Believe it”: ≤ {target:.6g}% wrong *({sure:.6g}% sure)*"
+            label = f"“Believe it”: ≤ {target:.6g}% *wrong* ({sure:.6g}% sure)"
     elif policy.method == "crc":
         label = f"≤ {100 * policy.target_error:.6g}% answered and wrong on average"
     else:

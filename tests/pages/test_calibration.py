@@ -257,7 +257,8 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     policy = calibration.policy
     assert f"{policy.labels:,} questions" in OPENING[0]
     assert badges(app) == OPENING and policy.of_error in texts(app)
-    assert texts(app)[0] == policy.in_short == "All answers: ≤ 5% wrong (90% sure)."
+    assert texts(app)[0] == policy.in_short
+    assert policy.in_short == "Answered: ≤ 5% wrong (90% sure), for questions like these."
     is_guess, answers = data.sources == "never seen", data.doubts[SCORE] < policy.threshold
     errors, belief = (is_guess & answers & ~data.correct[SCORE]).sum(), default_policy().belief
     assert belief.errors and errors_of_belief("half known") == 0  # they are all of one group
@@ -707,7 +708,7 @@ def in_groups(*names):
 def test_the_target_that_an_address_names_is_aimed_at():
     page = session("calibration", wrong="10")
     assert page.number_input(key="wrong").value == 10
-    assert said(page, "All answers: ≤ 10% wrong (90% sure).")
+    assert said(page, "Answered: ≤ 10% wrong (90% sure), for questions like these.")
 
 
 def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says_no(app):
@@ -1084,7 +1085,7 @@ def test_a_reload_keeps_the_policy_in_use_until_it_is_stopped(example):
     assert badges(again) == ["Policy in use", *OPENING[:2]]
     for name in ("inspection", "history"):  # a badge of the default would promise more
         page = session(name, policy=again.query_params["policy"])
-        assert policy_badges(page) == ["All answers: ≤ 10% wrong *(90% sure)*"]
+        assert policy_badges(page) == ["Answered: ≤ 10% *wrong* (90% sure)"]
     assert badges(session("inspection", policy=again.query_params["policy"]))[0] == "Policy in use"
     press(again, "stop_policy")
     assert "policy" not in again.query_params and badges(reloaded(again)) == OPENING

@@ -293,7 +293,7 @@ def test_a_used_policy_opens_on_calibration():
     opened = session("inspection", policy=only().id)
     opened.session_state["policy_badge_1"] = True
     assert said(opened.run(), caution)
-    assert policy_badges(opened)[0].startswith("All answers: ≤ 10% wrong")
+    assert policy_badges(opened)[0].startswith("Answered: ≤ 10% *wrong*")
     page, id = session("history"), only().id  # any page takes it along
     page.session_state["policy_in_use"], page.session_state["policy_in_use_id"] = policy, id
     assert page.run().query_params["policy"] == id
@@ -320,10 +320,10 @@ def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
         page.session_state["policy_badge_1"] = True
         assert said(page.run(), NOT_CHECKED)
         press(page, "stop_policy")
-        assert policy_badges(page)[0].startswith("“Believe it”: ≤ 2% wrong")
+        assert policy_badges(page)[0].startswith("“Believe it”: ≤ 2% *wrong*")
         taken = session("calibration", saved=id)
         press(taken, "use_kept")
-        assert said(taken, "Not verified: All answers: ≤ 5% wrong")
+        assert said(taken, "Not verified: Answered: ≤ 5% wrong")
         assert results().open(taken.query_params["policy"]).payload == of_file
     own = session(
         "inspection", q=QUERY, policy=save(kind="policy", payload=to_json(default_policy()))
