@@ -186,8 +186,9 @@ def test_a_file_that_changes_while_it_is_read_is_not_opened(tmp_path, file, monk
     digest = hashlib.file_digest
 
     def replaced(*what):
-        path.rename(tmp_path / "before")
-        path.write_bytes(file.read_bytes())
+        other = tmp_path / "other"
+        other.write_bytes(file.read_bytes())
+        other.replace(path)  # at once: the weights are read meanwhile, by another thread
         return digest(*what)
 
     with monkeypatch.context() as changing, pytest.raises(BrokenModelError, match="changed while"):
