@@ -365,7 +365,7 @@ def main() -> None:
 
 def held_out(number: int = 300) -> None:
     """Print how the embedded model's answers to wordings that training never saw are headed."""
-    asked = questions(Wording.OTHERS)
+    asked = questions(Wording.HELD_OUT)
     model, headed = opened(), Counter[tuple[str, bool]]()
     for place in np.random.default_rng(0).permutation(len(asked))[:number]:
         question = asked[place]
